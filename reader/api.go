@@ -1,0 +1,263 @@
+package reader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/reader/session"
+)
+
+// ownerKey is the metadata that makes a consumer ours.
+const ownerKey = "nats-reader.owner"
+
+// apiPrefix gives the prefix of the JetStream API as js was made.
+func apiPrefix(js jetstream.JetStream) string {
+	o := js.Options()
+	switch {
+	case o.APIPrefix != "":
+		return strings.TrimSuffix(o.APIPrefix, ".") + "."
+	case o.Domain != "":
+		return "$JS." + o.Domain + ".API."
+	}
+	return jetstream.DefaultAPIPrefix
+}
+
+// consumerConfig is the part of a consumer's configuration that we set. Fields the
+// server does not know are refused from 2.12 on, so none is sent for nothing.
+type consumerConfig struct {
+	Name              string            `json:"name,omitempty"`
+	Durable           string            `json:"durable_name,omitempty"`
+	DeliverPolicy     string            `json:"deliver_policy"`
+	StartSequence     uint64            `json:"opt_start_seq,omitempty"`
+	StartTime         *time.Time        `json:"opt_start_time,omitempty"`
+	AckPolicy         string            `json:"ack_policy"`
+	ReplayPolicy      string            `json:"replay_policy"`
+	FilterSubject     string            `json:"filter_subject,omitempty"`
+	FilterSubjects    []string          `json:"filter_subjects,omitempty"`
+	InactiveThreshold time.Duration     `json:"inactive_threshold,omitempty"`
+	HeadersOnly       bool              `json:"headers_only,omitempty"`
+	Memory            bool              `json:"mem_storage,omitempty"`
+	Replicas          int               `json:"num_replicas"`
+	Metadata          map[string]string `json:"metadata,omitempty"`
+}
+
+var deliverPolicies = map[session.StartKind]string{
+	session.StartAll: "all", session.StartNew: "new", session.StartLast: "last",
+	session.StartLastPerSubject: "last_per_subject", session.StartSequence: "by_start_sequence", session.StartTime: "by_start_time",
+}
+
+// consumer gives the configuration of a consumer that starts as c says.
+func (r *Reader) consumer(c session.Create) consumerConfig {
+	out := consumerConfig{
+		Name: c.Name, DeliverPolicy: deliverPolicies[c.Start], AckPolicy: "none", ReplayPolicy: "instant",
+		InactiveThreshold: r.cfg.InactiveThreshold, HeadersOnly: r.cfg.HeadersOnly, Memory: r.cfg.Memory, Replicas: r.cfg.Replicas,
+		Metadata: map[string]string{},
+	}
+	for k, v := range r.cfg.Metadata {
+		out.Metadata[k] = v
+	}
+	out.Metadata[ownerKey] = r.id
+	if r.cfg.Durable != "" {
+		out.Durable, out.AckPolicy, out.InactiveThreshold = c.Name, "explicit", 0
+	}
+	switch c.Start {
+	case session.StartSequence:
+		out.StartSequence = c.Sequence
+	case session.StartTime:
+		t := time.Unix(0, c.Time).UTC()
+		out.StartTime = &t
+	}
+	switch len(r.cfg.Subjects) {
+	case 0:
+		if c.Start == session.StartLastPerSubject {
+			// The server wants a filter for this policy.
+			out.FilterSubjects = []string{">"}
+		}
+	case 1:
+		out.FilterSubject = r.cfg.Subjects[0]
+	default:
+		out.FilterSubjects = r.cfg.Subjects
+	}
+	return out
+}
+
+// requestBody is what an API request carries.
+func (r *Reader) requestBody(e session.Effect, stream string, durable json.RawMessage) ([]byte, error) {
+	switch e.API {
+	case session.APIStreamNames:
+		return json.Marshal(map[string]string{"subject": r.cfg.Subjects[0]})
+	case session.APIConsumerCreate:
+		var config any = r.consumer(e.Create)
+		if e.Create.Again && durable != nil {
+			config = durable
+		}
+		return json.Marshal(map[string]any{"stream_name": stream, "config": config, "action": "create"})
+	case session.APIConsumerReset:
+		return []byte(`{"seq":` + strconv.FormatUint(e.Sequence, 10) + `}`), nil
+	}
+	return nil, nil
+}
+
+type apiError struct {
+	Code    int    `json:"code"`
+	ErrCode int    `json:"err_code"`
+	Text    string `json:"description"`
+}
+
+type streamAnswer struct {
+	Error   *apiError `json:"error"`
+	Created time.Time `json:"created"`
+	Config  struct {
+		Retention string          `json:"retention"`
+		Subjects  []string        `json:"subjects"`
+		Mirror    json.RawMessage `json:"mirror"`
+	} `json:"config"`
+	State struct {
+		First    uint64    `json:"first_seq"`
+		Last     uint64    `json:"last_seq"`
+		LastTime time.Time `json:"last_ts"`
+	} `json:"state"`
+}
+
+type consumerAnswer struct {
+	Error     *apiError       `json:"error"`
+	Name      string          `json:"name"`
+	Config    json.RawMessage `json:"config"`
+	Delivered struct {
+		Consumer uint64 `json:"consumer_seq"`
+		Stream   uint64 `json:"stream_seq"`
+	} `json:"delivered"`
+	AckFloor struct {
+		Stream uint64 `json:"stream_seq"`
+	} `json:"ack_floor"`
+	AckPending int    `json:"num_ack_pending"`
+	Pending    uint64 `json:"num_pending"`
+	Paused     bool   `json:"paused"`
+}
+
+type consumerLimits struct {
+	AckPolicy     string            `json:"ack_policy"`
+	AckWait       time.Duration     `json:"ack_wait"`
+	MaxAckPending int               `json:"max_ack_pending"`
+	DeliverTo     string            `json:"deliver_subject"`
+	MaxBatch      int               `json:"max_batch"`
+	MaxExpires    time.Duration     `json:"max_expires"`
+	MaxBytes      int               `json:"max_bytes"`
+	Metadata      map[string]string `json:"metadata"`
+}
+
+// transport gives the answer to a request that the API itself did not answer.
+func transport(err error) session.Answer {
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return session.Answer{Err: session.ErrNoResponders}
+	default:
+		return session.Answer{Err: fmt.Errorf("%w: %w", session.ErrNoAnswer, err)}
+	}
+}
+
+// decode reads the answer to a request; config is a consumer's configuration as
+// the server holds it.
+func decode(api session.API, data []byte) (a session.Answer, config json.RawMessage) {
+	var err error
+	switch api {
+	case session.APIStreamInfo:
+		var s streamAnswer
+		if err = json.Unmarshal(data, &s); err == nil {
+			if a.Err = s.Error.err(); a.Err == nil {
+				a.Stream = s.facts()
+			}
+		}
+	case session.APIConsumerCreate, session.APIConsumerInfo:
+		var c consumerAnswer
+		if err = json.Unmarshal(data, &c); err == nil {
+			if a.Err = c.Error.err(); a.Err == nil {
+				a.Consumer, err = c.facts()
+				config = c.Config
+			}
+		}
+	case session.APIStreamNames:
+		var n struct {
+			Error *apiError `json:"error"`
+			Names []string  `json:"streams"`
+		}
+		if err = json.Unmarshal(data, &n); err == nil {
+			a.Names, a.Err = n.Names, n.Error.err()
+		}
+	default:
+		var d struct {
+			Error *apiError `json:"error"`
+		}
+		if err = json.Unmarshal(data, &d); err == nil {
+			a.Done, a.Err = d.Error == nil, d.Error.err()
+		}
+	}
+	if err != nil {
+		a = session.Answer{Err: fmt.Errorf("%s: not an answer of the JetStream API: %w", api, err)}
+	}
+	return a, config
+}
+
+func (e *apiError) err() error {
+	if e == nil {
+		return nil
+	}
+	return &session.APIError{Code: e.Code, ErrCode: e.ErrCode, Text: e.Text}
+}
+
+func (s streamAnswer) facts() *session.StreamFacts {
+	f := &session.StreamFacts{
+		Created: nanos(s.Created), First: s.State.First, Last: s.State.Last, LastTime: nanos(s.State.LastTime),
+		Limits: s.Config.Retention == "limits", Retention: s.Config.Retention, Subjects: s.Config.Subjects,
+	}
+	f.Mirror = len(s.Config.Mirror) > 0 && string(s.Config.Mirror) != "null"
+	return f
+}
+
+func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
+	var l consumerLimits
+	if len(c.Config) > 0 {
+		if err := json.Unmarshal(c.Config, &l); err != nil {
+			return nil, err
+		}
+	}
+	f := &session.ConsumerFacts{
+		Name: c.Name, DeliveredConsumer: c.Delivered.Consumer, DeliveredStream: c.Delivered.Stream, Pending: c.Pending,
+		Paused: c.Paused, AckPending: c.AckPending, MaxAckPending: l.MaxAckPending, AckFloor: c.AckFloor.Stream,
+		AckNone: l.AckPolicy == "none", PushBased: l.DeliverTo != "", Owner: l.Metadata[ownerKey],
+		Limits: session.Limits{Batch: l.MaxBatch, Expires: l.MaxExpires, Bytes: l.MaxBytes},
+	}
+	f.Level, _ = strconv.Atoi(l.Metadata["_nats.level"])
+	return f, nil
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() || t.Year() < 1970 {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// pullBody is the request for messages; it is built by hand because pulls are
+// frequent and JSON encoders make garbage.
+func pullBody(p session.Pull) []byte {
+	b := make([]byte, 0, 96)
+	b = append(b, `{"expires":`...)
+	b = strconv.AppendInt(b, int64(p.Expires), 10)
+	b = append(b, `,"batch":`...)
+	b = strconv.AppendInt(b, int64(p.Batch), 10)
+	if p.MaxBytes > 0 {
+		b = append(b, `,"max_bytes":`...)
+		b = strconv.AppendInt(b, int64(p.MaxBytes), 10)
+	}
+	b = append(b, `,"idle_heartbeat":`...)
+	b = strconv.AppendInt(b, int64(p.Heartbeat), 10)
+	return append(b, '}')
+}

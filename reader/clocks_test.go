@@ -1,0 +1,22 @@
+//go:build !long
+
+package reader_test
+
+import (
+	"time"
+
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// quick is a configuration with clocks short enough for tests; under the build
+// tag long the same tests run with the clocks a user has.
+func quick() reader.Config {
+	return reader.Config{
+		Stream: "ORDERS",
+		Pull:   reader.Pull{Heartbeat: 250 * time.Millisecond},
+		Retry:  reader.RetryPolicy{Initial: 50 * time.Millisecond, Max: 500 * time.Millisecond, AttemptTimeout: 500 * time.Millisecond},
+	}
+}
+
+// figures are printed where clocks are not scaled.
+func (b *bed) figures(*reader.Reader) {}

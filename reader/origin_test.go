@@ -1,0 +1,201 @@
+package reader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// The ten cases of the reader this one comes from.
+
+func TestOrigin1LostSubscriptionIsNoticedByMissingAnswers(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	r := b.open(quick())
+	b.expect(r, 1, 10)
+	consumer := r.Status().Session.Consumer
+	b.fault("drop-subscription")
+	b.await("session_silent", 1)
+	b.publish(11, 20)
+	b.expect(r, 11, 20)
+	if e := b.await("session_lost", 1); e.Cause != "answers_lost" {
+		t.Fatalf("lost by %s, want answers_lost", e.Cause)
+	}
+	b.eventually("the old consumer is gone, the new one is there", func() bool {
+		c := b.consumers()
+		return len(c) == 1 && c[0] != consumer
+	})
+}
+
+func TestOrigin2OldSessionStaysWhileNoConsumerCanBeMade(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	r := b.open(quick())
+	b.expect(r, 1, 10)
+	undo := b.fault("api-timeout")
+	b.fault("drop-subscription")
+	b.await("replace_failed", 3)
+	s := r.Status()
+	if s.State != reader.StateRecovering || s.Session.Number != 1 || s.Retry.Attempt < 3 {
+		t.Fatalf("status while the API is silent: %+v", s)
+	}
+	b.publish(11, 20)
+	undo()
+	b.expect(r, 11, 20)
+	b.await("session_replaced", 1)
+	b.eventually("one consumer is left", func() bool { return len(b.consumers()) == 1 })
+}
+
+func TestOrigin3WorkingSessionGoesOnWhenItsReplacementFails(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	r := b.open(quick())
+	b.expect(r, 1, 10)
+	before := r.Status().Session
+	undo := b.fault("api-timeout")
+	if err := r.Replace(b.ctx); err == nil {
+		t.Fatal("replaced although no consumer can be made")
+	}
+	b.publish(11, 20)
+	b.expect(r, 11, 20)
+	undo()
+	if s := r.Status().Session; s.Consumer != before.Consumer || s.Number != 1 {
+		t.Fatalf("session %+v, want %+v", s, before)
+	}
+	b.eventually("one consumer is left", func() bool { return len(b.consumers()) == 1 })
+	b.must(r.Replace(b.ctx))
+	b.publish(21, 30)
+	b.expect(r, 21, 30)
+	if n := r.Status().Session.Number; n != 2 {
+		t.Fatalf("session %d, want 2", n)
+	}
+}
+
+func TestOrigin4CancelledReplacementLeavesNothing(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	r := b.open(quick())
+	b.expect(r, 1, 10)
+	undo := b.fault("lose-reply(subject=CONSUMER.CREATE.>)")
+	ctx, cancel := context.WithCancel(b.ctx)
+	failed := make(chan error, 1)
+	go func() { failed <- r.Replace(ctx) }()
+	b.eventually("the new consumer is half made", func() bool { return len(b.consumers()) == 2 })
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want context.Canceled", err)
+	}
+	b.publish(11, 20)
+	b.expect(r, 11, 20)
+	undo()
+	if n := r.Status().Session.Number; n != 1 {
+		t.Fatalf("session %d, want 1", n)
+	}
+	b.eventually("one consumer and one subscription are left", func() bool {
+		return len(b.consumers()) == 1 && b.nc.NumSubscriptions() == 2 // the inbox, and nats.go's own for requests
+	})
+}
+
+func TestOrigin5HalfMadeSessionLeavesNothing(t *testing.T) {
+	for _, fault := range []string{"api-timeout(subject=CONSUMER.CREATE.>)", "lose-reply(subject=CONSUMER.CREATE.>)"} {
+		t.Run(fault, func(t *testing.T) {
+			b := withStream(t)
+			b.publish(1, 10)
+			undo := b.fault(fault)
+			ctx, cancel := context.WithTimeout(b.ctx, time.Second)
+			defer cancel()
+			if r, err := reader.Open(ctx, b.js, quick()); err == nil {
+				t.Fatalf("opened %v without an answer to the create", r.Status())
+			}
+			undo()
+			b.eventually("nothing is left", func() bool {
+				return len(b.consumers()) == 0 && b.nc.NumSubscriptions() <= 1
+			})
+		})
+	}
+}
+
+func TestOrigin6ExpiredConsumerIsNoErrorUnderRaise(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	cfg := quick()
+	cfg.OnError = reader.OnErrorRaise
+	r := b.open(cfg)
+	b.expect(r, 1, 10)
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+	b.publish(11, 20)
+	b.expect(r, 11, 20)
+}
+
+func TestOrigin7ConsumerLevel404IsOrdinary(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	cfg := quick()
+	cfg.OnError = reader.OnErrorRaise
+	r := b.open(cfg)
+	b.expect(r, 1, 10)
+	// The status that would tell is lost with the subscription: the ask says 10014.
+	b.deafen(r)
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+	b.publish(11, 20)
+	b.expect(r, 11, 20)
+	if e := b.await("session_lost", 1); e.Cause != "consumer_gone" || e.Err != nil {
+		t.Fatalf("lost: %+v", e)
+	}
+}
+
+func TestOrigin8MissingStreamAtOpenIsFatalAtOnce(t *testing.T) {
+	b := withStream(t)
+	cfg := quick()
+	cfg.Stream = "NONE"
+	_, err := reader.Open(b.ctx, b.js, cfg)
+	if !errors.Is(err, reader.ErrStreamNotFound) {
+		t.Fatalf("got %v, want ErrStreamNotFound", err)
+	}
+	cfg.Stream, cfg.Subjects = "", []string{"nowhere.bound"}
+	if _, err := reader.Open(b.ctx, b.js, cfg); !errors.Is(err, reader.ErrStreamNotFound) {
+		t.Fatalf("by subject: got %v, want ErrStreamNotFound", err)
+	}
+}
+
+func TestOrigin9RunningAttemptEndsAtTotalTimeout(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	cfg := quick()
+	cfg.Retry.AttemptTimeout = 40 * time.Second // far beyond the total
+	cfg.Retry.TotalTimeout = time.Second
+	r := b.open(cfg)
+	b.expect(r, 1, 10)
+	b.fault("api-timeout")
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if _, err := r.Next(ctx); !errors.Is(err, reader.ErrGaveUp) {
+		t.Fatalf("got %v, want ErrGaveUp", err)
+	}
+	var f *reader.RecoveryError
+	if err := r.Err(); !errors.As(err, &f) || f.Cause != "consumer_deleted" {
+		t.Fatalf("Err() = %v, want a RecoveryError by consumer_deleted", err)
+	}
+}
+
+func TestOrigin10UnansweredRequestEndsAtItsAttemptTimeout(t *testing.T) {
+	b := withStream(t)
+	js, err := jetstream.New(b.nc, jetstream.WithDefaultTimeout(time.Minute))
+	b.must(err)
+	b.js = js
+	b.publish(1, 10)
+	r := b.open(quick())
+	b.expect(r, 1, 10)
+	b.fault("api-timeout")
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+	e := b.await("replace_failed", 2)
+	if e.Took < 400*time.Millisecond || e.Took > 20*time.Second {
+		t.Fatalf("an attempt took %s, want about its timeout of 500ms", e.Took)
+	}
+}

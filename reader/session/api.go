@@ -1,0 +1,156 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// API is a kind of JetStream API request.
+type API string
+
+// The requests the rules use. None is sent periodically.
+const (
+	APIStreamNames    API = "stream_names"
+	APIStreamInfo     API = "stream_info"
+	APIConsumerCreate API = "consumer_create"
+	APIConsumerInfo   API = "consumer_info"
+	APIConsumerDelete API = "consumer_delete"
+	APIConsumerReset  API = "consumer_reset"
+)
+
+// RequestID tells answers apart; 0 is none.
+type RequestID uint64
+
+// Create is what a consumer is made with; the driver adds what is the same for
+// all of a reader's consumers.
+type Create struct {
+	Name     string
+	Start    StartKind
+	Sequence uint64
+	Time     int64
+	Again    bool // a durable that was read before: the configuration it had
+}
+
+// ConsumerFacts is what a create's or an ask's answer tells.
+type ConsumerFacts struct {
+	Name              string
+	DeliveredConsumer uint64
+	DeliveredStream   uint64
+	Pending           uint64
+	Paused            bool
+	AckPending        int
+	MaxAckPending     int
+	AckFloor          uint64
+	AckNone           bool
+	PushBased         bool
+	Level             int // metadata _nats.level, 0 unknown
+	Owner             string
+	Limits            Limits
+}
+
+// Answer is what became of an API request. Exactly one field but Err is set on
+// success; an error of the server carries its codes.
+type Answer struct {
+	Consumer *ConsumerFacts
+	Stream   *StreamFacts
+	Names    []string
+	Done     bool // delete, reset
+	Err      error
+}
+
+// APIError is an error answer of the JetStream API.
+type APIError struct {
+	Code, ErrCode int
+	Text          string
+}
+
+// Error gives the server's text with its codes.
+func (e *APIError) Error() string {
+	return fmt.Sprintf("%s (%d/%d)", e.Text, e.Code, e.ErrCode)
+}
+
+// Errors of a request that carry no answer of the API.
+var (
+	ErrNoAnswer     = errors.New("no answer")
+	ErrNoResponders = errors.New("no responders: JetStream is not available there")
+	ErrDenied       = errors.New("permission denied")
+)
+
+// The err_codes the rules know (nats-server's errors.json).
+const (
+	codeAccountResources = 10002
+	codeNoPeers          = 10005
+	codeUnavailable      = 10008
+	codeConsumerName     = 10013
+	codeConsumerNotFound = 10014
+	codeNoResources      = 10023
+	codeConsumerLimit    = 10026
+	codeNotEnabled       = 10039
+	codeNotEnabledServer = 10076
+	codeStreamNotFound   = 10059
+	codeDeliverAllOnly   = 10101
+	codeConsumerExists   = 10148
+	codeConsumerAbsent   = 10149
+	codeInvalidReset     = 10204
+)
+
+func codeOf(err error) int {
+	var e *APIError
+	if errors.As(err, &e) {
+		return e.ErrCode
+	}
+	return 0
+}
+
+func isCode(err error, code int) bool { return err != nil && codeOf(err) == code }
+
+// nature is what an error of a create means for the reader (rule 6).
+type nature int
+
+const (
+	temporary     nature = iota // heals by itself: retried
+	streamMissing               // the stream does not exist
+	noSlot                      // no room for another consumer
+	nameTaken                   // another consumer of that name, or another configuration
+	denied                      // a permission is missing
+	noJetStream                 // not enabled for the account
+	misfit                      // the server refuses the configuration
+)
+
+// natureOf is the one place that tells what an API error means. A 400 the table
+// does not name is the server's refusal of what we ask; no answer and 503 heal.
+func natureOf(err error) nature {
+	switch codeOf(err) {
+	case codeStreamNotFound:
+		return streamMissing
+	case codeConsumerLimit:
+		return noSlot
+	case codeConsumerExists, codeConsumerName:
+		return nameTaken
+	case codeNotEnabled, codeNotEnabledServer:
+		return noJetStream
+	case codeConsumerNotFound, codeConsumerAbsent, codeUnavailable, codeNoResources, codeNoPeers,
+		codeAccountResources:
+		return temporary
+	}
+	if errors.Is(err, ErrDenied) {
+		return denied
+	}
+	var e *APIError
+	if errors.As(err, &e) && e.Code == 400 {
+		return misfit
+	}
+	return temporary
+}
+
+// request is an API request under way.
+type request struct {
+	id       RequestID
+	api      API
+	subject  string
+	consumer string
+	sent     time.Duration
+	deadline time.Duration // 0 until it has left: waiting for a slot does not count
+	answer   func(now time.Duration, a Answer)
+}

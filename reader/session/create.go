@@ -1,0 +1,219 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// create subscribes a new inbox, then asks for a consumer.
+func (m *Machine) create(now time.Duration, a *attempt) {
+	if m.cfg.Name != "" && m.inUse() > 0 {
+		m.clearOwn(now, a)
+		return
+	}
+	c := m.spec(a)
+	if m.cfg.Name != "" {
+		c.Name = m.cfg.Name
+		a.made = m.left.find(c.Name)
+		if a.made == nil {
+			a.made = &leftover{name: c.Name, made: c, recovery: m.rec.id, held: true}
+			m.left.list = append(m.left.list, a.made)
+		}
+	} else {
+		l, ok := m.pickName(a, c)
+		if !ok {
+			m.makeRoom(now, a)
+			return
+		}
+		a.made = l
+	}
+	c.Name = a.made.name
+	m.subscribe(now, a, c.Name)
+	a.sess.startSeq, a.sess.snapshot = c.Sequence, c.Start == StartLastPerSubject
+	a.step = creating
+	a.made.touched = now
+	a.req = m.request(Effect{API: APIConsumerCreate, Consumer: c.Name, Create: c}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		if ans.Err != nil {
+			m.createRefused(now, a, ans.Err)
+			return
+		}
+		m.createAnswered(now, a, *ans.Consumer)
+	})
+}
+
+func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
+	if nothingMade(err) {
+		m.left.drop(a.made)
+	}
+	switch natureOf(err) {
+	case noSlot:
+		m.tell(Event{Kind: KindConsumerLimit, Consumer: a.sess.consumer, Err: err, Code: codeOf(err), Attempt: m.rec.tries})
+		m.rec.noSlot = true
+		if m.cur != nil && !m.cur.gone {
+			m.unsubscribe(a)
+			m.renew(a)
+			m.rebind(now, a)
+			return
+		}
+		if l := m.left.deletable(a.made); l != nil {
+			m.clear(a, l, err)
+			return
+		}
+	case nameTaken:
+		if m.cfg.Name == "" {
+			// A name of ours under another configuration: out of the way with it.
+			a.made.answered = true
+			m.clear(a, a.made, err)
+			return
+		}
+		m.left.drop(a.made)
+	}
+	m.failAttempt(now, err)
+}
+
+// nothingMade says that a create cannot have made anything: refused by the server's
+// own word, not let through, or heard by nobody.
+func nothingMade(err error) bool {
+	if errors.Is(err, ErrDenied) || errors.Is(err, ErrNoResponders) {
+		return true
+	}
+	return codeOf(err) != 0 && natureOf(err) != nameTaken
+}
+
+// deletable gives a leftover that may be deleted to make room: rather one that is
+// known to exist, whose delete is sure to have an effect.
+func (ls *leftovers) deletable(but *leftover) (found *leftover) {
+	for _, l := range ls.list {
+		if l == but || l.req != 0 {
+			continue
+		}
+		if l.answered {
+			return l
+		}
+		if found == nil {
+			found = l
+		}
+	}
+	return found
+}
+
+// makeRoom is for an attempt that would be one consumer too many: a leftover goes
+// first. Where none is known to exist, the session in use is bound anew.
+func (m *Machine) makeRoom(now time.Duration, a *attempt) {
+	l := m.left.deletable(nil)
+	switch {
+	case l != nil && l.answered:
+		m.clear(a, l, nil)
+	case m.cur != nil && !m.cur.gone:
+		m.rebind(now, a)
+	case l != nil:
+		m.clear(a, l, nil)
+	default:
+		m.failAttempt(now, fmt.Errorf("%d consumers of earlier attempts are not deleted yet", len(m.left.list)))
+	}
+}
+
+// clear deletes a consumer of ours that stands in the way, then creates. A 10014
+// to one whose create was never answered proves nothing: it may yet be made.
+func (m *Machine) clear(a *attempt, l *leftover, why error) {
+	a.step = clearing
+	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: l.name}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		if ans.Err == nil || isCode(ans.Err, codeConsumerNotFound) && l.answered {
+			m.left.drop(l)
+			m.anew(now, a, why)
+			return
+		}
+		if why == nil {
+			why = fmt.Errorf("delete consumer %s: %w", l.name, ans.Err)
+		}
+		m.failAttempt(now, why)
+	})
+}
+
+// maxTurns is how many consumers one attempt may give up and make another in
+// their place: answers that contradict each other are paced, too.
+const maxTurns = 4
+
+// anew goes on with a consumer and an inbox of another number.
+func (m *Machine) anew(now time.Duration, a *attempt, why error) {
+	m.unsubscribe(a)
+	m.renew(a)
+	if a.turns++; a.turns <= maxTurns {
+		m.create(now, a)
+		return
+	}
+	if why == nil {
+		why = errors.New("the server's answers contradict each other")
+	}
+	m.failAttempt(now, fmt.Errorf("%d consumers given up: %w", a.turns, why))
+}
+
+// renew gives an attempt another number, hence another inbox and name.
+func (m *Machine) renew(a *attempt) {
+	m.attempts++
+	a.n, a.made, a.sess = m.attempts, nil, nil
+	a.expects, a.informed, a.held, a.proofBy = false, false, nil, 0
+}
+
+// createAnswered takes what the create's answer tells (rules 4, 7 and 8).
+func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts) {
+	if a.made != nil {
+		a.made.answered = true
+	}
+	m.limits.obey(f.Limits)
+	if f.DeliveredConsumer != 0 {
+		if m.cfg.Name != "" && m.number == 0 {
+			m.failAttempt(now, fmt.Errorf("%w: consumer %s was pulled from before", ErrNameInUse, f.Name))
+			return
+		}
+		m.clear(a, a.made, nil)
+		return
+	}
+	a.exact = Cursor{Sequence: f.DeliveredStream}
+	a.nothing = f.Pending == 0 && !f.Paused
+	if !m.settled() {
+		// The start is evaluated once: from here on every session goes by sequence.
+		// Only a snapshot is made again until its end is known.
+		if m.start.kind != StartLastPerSubject {
+			m.start.kind = StartPosition
+		}
+		m.cursor = a.exact
+		a.at = m.cursor
+	}
+	m.noteCreated(f)
+	if m.edge > 0 && a.sess.snapshot && f.Pending == 0 && m.number > 0 {
+		m.snapshotDone()
+		m.restart(now, a)
+		return
+	}
+	a.expects = a.overlaps && a.at.known() && f.Pending > 0 && f.DeliveredStream+1 >= a.at.overlap()
+	if (m.number == 0 || !a.expects) && !m.blind {
+		m.pin(now, a)
+		return
+	}
+	if m.number == 0 && !m.pinned(now, a) {
+		return
+	}
+	m.prove(now, a)
+}
+
+// noteCreated keeps what a consumer's facts say of the stream's content.
+func (m *Machine) noteCreated(f ConsumerFacts) {
+	if m.number == 0 || m.phase == Replacing {
+		m.pending = f.Pending
+	}
+	if m.number == 0 {
+		m.end.empty = f.Pending == 0 && !f.Paused
+	}
+}
+
+// restart makes the attempt's consumer anew, with another start.
+func (m *Machine) restart(now time.Duration, a *attempt) {
+	if a.made != nil {
+		a.made.held = false
+	}
+	m.anew(now, a, nil)
+}

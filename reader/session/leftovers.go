@@ -1,0 +1,146 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// lapseGrace is what is added to InactiveThreshold before a consumer that nobody
+// pulls from counts as gone: the server looks at its consumers now and then only.
+const lapseGrace = 10 * time.Second
+
+// leftovers are deleted after the proof or the heal, paced by the policy, until
+// the server says so or they have lapsed (rule 10).
+type leftovers struct {
+	list []*leftover
+	by   time.Duration // Ending: when we stop trying
+}
+
+func (ls *leftovers) find(name string) *leftover {
+	for _, l := range ls.list {
+		if l.name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+func (ls *leftovers) drop(l *leftover) {
+	if i := slices.Index(ls.list, l); i >= 0 {
+		ls.list = slices.Delete(ls.list, i, i+1)
+	}
+}
+
+// retire makes the consumer of a session that is no longer in use a leftover.
+func (m *Machine) retire(now time.Duration, s *Session) {
+	if !m.cfg.private() {
+		return
+	}
+	if s.gone {
+		m.tell(Event{Kind: KindSessionRetired, Session: s.number, Consumer: s.consumer, Text: "its consumer was gone"})
+		return
+	}
+	m.left.list = append(m.left.list, &leftover{
+		name: s.consumer, answered: true, pulled: true, session: s.number,
+		touched: max(s.lastAnswer, s.pulls.since, s.created), next: now,
+	})
+}
+
+// release lets go of what attempts made: from now on it may be deleted.
+func (m *Machine) release(now time.Duration) {
+	for _, l := range m.left.list {
+		if l.held && (m.try == nil || m.try.made != l) {
+			l.held, l.next = false, now
+		}
+	}
+}
+
+// cleans says that leftovers are deleted: after the proof or the heal, and at the
+// end. While a session is being made the API has better to do.
+func (m *Machine) cleans(now time.Duration) bool {
+	switch m.phase {
+	case Reading, Silent:
+		return true
+	case Ending:
+		return now < m.left.by
+	case Opening, Replacing, Done:
+	}
+	return false
+}
+
+// tick deletes what is due, one request at a time.
+func (ls *leftovers) tick(m *Machine, now time.Duration) {
+	for _, l := range slices.Clone(ls.list) {
+		if l.held {
+			continue
+		}
+		if now >= l.touched+m.cfg.Inactive+lapseGrace && l.req == 0 {
+			ls.gone(m, l, "it lapsed")
+			continue
+		}
+		if l.req == 0 && now >= l.next && !ls.busy() && m.cleans(now) {
+			ls.remove(m, l)
+		}
+	}
+}
+
+func (ls *leftovers) busy() bool {
+	return slices.ContainsFunc(ls.list, func(l *leftover) bool { return l.req != 0 })
+}
+
+// wake is when the next delete is due: none while one is under way, whose answer
+// or time-out comes first.
+func (ls *leftovers) wake(m *Machine, w *wake) {
+	if ls.busy() || !m.cleans(0) {
+		return
+	}
+	for _, l := range ls.list {
+		if !l.held {
+			w.at(l.next)
+		}
+	}
+}
+
+// certainlyGone says whether 10014 means that a consumer will not appear any more:
+// one whose create was never answered may still be made by a server that is late.
+// A reader that ends waits for that no longer than for any answer; what comes
+// later lapses by itself.
+func (m *Machine) certainlyGone(now time.Duration, l *leftover) bool {
+	return l.answered || (m.phase == Ending && now >= l.touched+m.cfg.Retry.AttemptTimeout)
+}
+
+func (ls *leftovers) remove(m *Machine, l *leftover) {
+	l.tries++
+	l.req = m.request(Effect{API: APIConsumerDelete, Consumer: l.name}, func(now time.Duration, a Answer) {
+		l.req = 0
+		switch {
+		case a.Err == nil, isCode(a.Err, codeStreamNotFound), isCode(a.Err, codeConsumerNotFound) && m.certainlyGone(now, l):
+			ls.gone(m, l, "")
+			return
+		}
+		if !l.told {
+			l.told = true
+			m.tell(Event{Kind: KindOrphanLeft, Session: l.session, Consumer: l.name, Err: a.Err, Code: codeOf(a.Err)})
+		}
+		if !errors.Is(a.Err, ErrDenied) {
+			l.next = now + m.cfg.Retry.Pause(l.tries, m.cfg.Rand())
+			return
+		}
+		// Asking again changes nothing: it lapses by itself.
+		if l.next = l.touched + m.cfg.Inactive + lapseGrace; m.ended() {
+			ls.drop(l)
+		}
+	})
+}
+
+// gone settles a leftover and tells it.
+func (ls *leftovers) gone(m *Machine, l *leftover, text string) {
+	ls.drop(l)
+	if l.told {
+		m.tell(Event{Kind: KindOrphanRemoved, Session: l.session, Consumer: l.name, Text: text})
+	}
+	if l.session > 0 {
+		m.tell(Event{Kind: KindSessionRetired, Session: l.session, Consumer: l.name, Text: text})
+	}
+}

@@ -1,0 +1,232 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// find asks which stream stores the first subject.
+func (m *Machine) find(a *attempt) {
+	a.step = finding
+	a.req = m.request(Effect{API: APIStreamNames}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		switch {
+		case ans.Err != nil:
+			m.failAttempt(now, fmt.Errorf("find the stream of subject %s: %w", m.cfg.Subjects[0], ans.Err))
+		case len(ans.Names) == 0:
+			m.failAttempt(now, fmt.Errorf("no stream stores subject %s: %w", m.cfg.Subjects[0],
+				&APIError{Code: 404, ErrCode: codeStreamNotFound, Text: "stream not found"}))
+		case len(ans.Names) > 1:
+			m.failAttempt(now, fmt.Errorf("%w: subjects: %s is stored by the streams %s: name one",
+				ErrConfig, m.cfg.Subjects[0], strings.Join(ans.Names, ", ")))
+		default:
+			m.cfg.Stream = ans.Names[0]
+			m.look(a)
+		}
+	})
+}
+
+// look asks for the stream before the first create: does it exist, and may a
+// reader of this kind read it (rules 6 and 12)?
+func (m *Machine) look(a *attempt) {
+	a.step = looking
+	a.req = m.request(Effect{API: APIStreamInfo}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		if errors.Is(ans.Err, ErrDenied) {
+			m.blind = true
+			m.tellDenied(m.subjectOf(APIStreamInfo, ""), ans.Err)
+			m.make(now, a)
+			return
+		}
+		if ans.Err != nil {
+			m.failAttempt(now, ans.Err)
+			return
+		}
+		m.looked = true
+		f := ans.Stream
+		if m.cfg.private() && !f.Limits {
+			m.failAttempt(now, fmt.Errorf("%w: stream %s has %s retention: set Durable", ErrConfig, m.cfg.Stream, f.Retention))
+			return
+		}
+		if !m.cfg.private() {
+			m.created, m.workQueue = f.Created, f.Retention == "workqueue"
+		}
+		m.make(now, a)
+	})
+}
+
+// pin asks for the stream after the create's answer, never before it: a stream
+// re-created between the two would otherwise be read deaf for ever (rule 8).
+func (m *Machine) pin(now time.Duration, a *attempt) {
+	a.step = pinning
+	a.req = m.request(Effect{API: APIStreamInfo}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		switch {
+		case errors.Is(ans.Err, ErrDenied):
+			m.blind = true
+			m.tellDenied(m.subjectOf(APIStreamInfo, ""), ans.Err)
+			if m.number == 0 && !m.pinned(now, a) {
+				return
+			}
+			m.resume(now, a)
+		case ans.Err != nil:
+			m.failAttempt(now, fmt.Errorf("look at stream %s: %w", m.cfg.Stream, ans.Err))
+		default:
+			m.informed(now, a, *ans.Stream)
+		}
+	})
+}
+
+// pinned notes at Open what the rest of the reader's life is compared with; it is
+// false when the reader cannot do what was asked without STREAM.INFO.
+func (m *Machine) pinned(now time.Duration, a *attempt) bool {
+	if !m.blind {
+		m.created = a.facts.Created
+		m.end.pin(a.facts.Last)
+		if m.start.kind == StartLastPerSubject {
+			m.start.kind = StartPosition
+			if m.cursor.Sequence < a.facts.Last {
+				m.edge = a.facts.Last
+			}
+		}
+		if m.cursor.Time == 0 && a.facts.Last == m.cursor.Sequence {
+			m.cursor.Time = a.facts.LastTime
+		}
+		return true
+	}
+	what := ""
+	switch {
+	case m.cfg.StopAtEnd && m.cfg.private():
+		what = "StopAtEnd"
+	case m.cfg.Start == StartLastPerSubject:
+		what = "FromLastPerSubject"
+	default:
+		return true
+	}
+	m.failAttempt(now, fmt.Errorf("%w: %s needs %s", ErrPermission, what, m.subjectOf(APIStreamInfo, "")))
+	return false
+}
+
+// informed settles the identity of the stream (rule 8).
+func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
+	a.facts = f
+	seen := int64(0)
+	if a.held != nil && a.held.Sequence == a.at.Sequence {
+		seen = a.held.Time
+	}
+	switch a.at.judge(m.created, f, seen) {
+	case sameStream:
+	case resyncing:
+		m.created, a.nothing = f.Created, false
+	case rolledBack:
+		m.streamReset(now, a, f, false)
+		return
+	case recreated:
+		m.streamReset(now, a, f, true)
+		return
+	}
+	a.informed = true
+	if m.number == 0 {
+		if !m.pinned(now, a) {
+			return
+		}
+		a.at = m.cursor
+	}
+	m.resume(now, a)
+}
+
+// resume goes on after the look at the stream: the doubt is settled.
+func (m *Machine) resume(now time.Duration, a *attempt) {
+	a.informed = true
+	if a.held == nil && !a.sess.pulls.outstanding() && a.proofBy == 0 {
+		m.prove(now, a)
+		return
+	}
+	held := a.held
+	a.held = nil
+	m.swap(now)
+	if held == nil {
+		return
+	}
+	e := Effect{Do: DoDropHeld, Attempt: a.sess.attempt}
+	if !m.ended() && m.acceptNext(now, m.cur, *held) == Accept {
+		e.Do = DoAcceptHeld
+	}
+	m.do(e)
+}
+
+// streamReset tells that the stream is not the one that was read, and makes the
+// attempt's consumer anew from where OnReset says; after a roll back from just
+// after the time of the message at the cursor.
+func (m *Machine) streamReset(now time.Duration, a *attempt, f StreamFacts, another bool) {
+	if m.tellReset(now, f, another); m.ended() {
+		return
+	}
+	m.condemnForReset(now, another)
+	m.edge = 0
+	switch {
+	case !another && m.cursor.known():
+		m.start = origin{kind: StartTime, time: m.cursor.Time + 1}
+	case another && m.cfg.OnReset == OnResetFollowNew:
+		m.start = origin{kind: StartNew}
+	default:
+		m.start = origin{kind: StartAll}
+	}
+	if another {
+		m.created = f.Created
+	}
+	m.end.pinAnew(f.Last)
+	m.restart(now, a)
+}
+
+// tellReset tells that the stream is not what it was, with the cursor in the old
+// one and the bounds of the new one; under OnResetFail that ends the reader.
+func (m *Machine) tellReset(now time.Duration, f StreamFacts, another bool) {
+	text := "rolled back"
+	if another {
+		text = "re-created"
+	}
+	m.tell(Event{Kind: KindStreamReset, Sequence: m.cursor.Sequence, From: f.First, To: f.Last, Text: text})
+	if another && m.cfg.OnReset == OnResetFail {
+		m.fatal(now, fmt.Errorf("%w: stream %s was re-created: it was read up to sequence %d and now holds %d to %d",
+			ErrStreamReset, m.cfg.Stream, m.cursor.Sequence, f.First, f.Last))
+	}
+}
+
+// condemnForReset ends the session in use, if there is one: it belongs to a
+// stream that is no more.
+func (m *Machine) condemnForReset(now time.Duration, another bool) {
+	s := m.cur
+	if s == nil {
+		return
+	}
+	s.condemned = true
+	s.gone = s.gone || another
+	if m.phase == Reading || m.phase == Silent {
+		m.dropAsks()
+		m.enterReplacing(now, CauseRolledBack, false, nil)
+		m.rec.tries = 1
+	}
+}
+
+// missBounds tells, for a reader of a part of the stream, what may have gone
+// before its turn: the stream begins beyond the cursor. Each sequence is told once.
+func (m *Machine) missBounds(a *attempt) {
+	from := max(m.cursor.Sequence, m.missedTo) + 1
+	if !a.overlaps || !a.informed || !m.cfg.filtered() || a.facts.First <= from {
+		return
+	}
+	m.missedTo = a.facts.First - 1
+	m.miss(span{from, m.missedTo}, "at most: other subjects included")
+}
+
+// miss tells what retention took before its turn.
+func (m *Machine) miss(s span, text string) {
+	if s.to < s.from {
+		return
+	}
+	m.fig.Missed += s.count()
+	m.tell(Event{Kind: KindMissed, From: s.from, To: s.to, Count: s.count(), Text: text})
+}

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// subjectOf gives the subject of an API request, as nats.go and the server spell it.
+func (m *Machine) subjectOf(api API, consumer string) string {
+	stream := m.cfg.Stream
+	switch api {
+	case APIStreamNames:
+		return m.cfg.APIPrefix + "STREAM.NAMES"
+	case APIStreamInfo:
+		return m.cfg.APIPrefix + "STREAM.INFO." + stream
+	case APIConsumerCreate:
+		s := m.cfg.APIPrefix + "CONSUMER.CREATE." + stream + "." + consumer
+		if len(m.cfg.Subjects) == 1 {
+			s += "." + m.cfg.Subjects[0]
+		}
+		return s
+	case APIConsumerInfo:
+		return m.cfg.APIPrefix + "CONSUMER.INFO." + stream + "." + consumer
+	case APIConsumerDelete:
+		return m.cfg.APIPrefix + "CONSUMER.DELETE." + stream + "." + consumer
+	case APIConsumerReset:
+		return m.cfg.APIPrefix + "CONSUMER.RESET." + stream + "." + consumer
+	}
+	panic("session: unknown request " + string(api))
+}
+
+func (m *Machine) pullSubject(consumer string) string {
+	return m.cfg.APIPrefix + "CONSUMER.MSG.NEXT." + m.cfg.Stream + "." + consumer
+}
+
+// request sends one API request; answer is called once, unless it is cancelled.
+func (m *Machine) request(e Effect, answer func(now time.Duration, a Answer)) RequestID {
+	m.nextReq++
+	e.Do, e.Request, e.Timeout = DoRequest, m.nextReq, m.cfg.Retry.AttemptTimeout
+	e.Subject = m.subjectOf(e.API, e.Consumer)
+	m.reqs[m.nextReq] = &request{id: m.nextReq, api: e.API, subject: e.Subject, consumer: e.Consumer, answer: answer}
+	m.do(e)
+	return m.nextReq
+}
+
+// cancel forgets a request; its answer, should it come, is ignored.
+func (m *Machine) cancel(id RequestID) {
+	if _, ok := m.reqs[id]; ok {
+		delete(m.reqs, id)
+		m.do(Effect{Do: DoCancel, Request: id})
+	}
+}
+
+// Sent notes that a request has left: AttemptTimeout runs from here, because
+// waiting for a slot of the connection is no fault of the server.
+func (m *Machine) Sent(now time.Duration, id RequestID) {
+	r, ok := m.reqs[id]
+	if !ok || r.deadline > 0 {
+		return
+	}
+	r.sent, r.deadline = now, now+m.cfg.Retry.AttemptTimeout
+	m.fig.API[r.api]++
+	m.tell(Event{Kind: KindAPIRequest, Request: string(r.api), Consumer: r.consumer})
+}
+
+// Answer gives a request its answer.
+func (m *Machine) Answer(now time.Duration, id RequestID, a Answer) {
+	r, ok := m.reqs[id]
+	if !ok || m.phase == Done {
+		return
+	}
+	delete(m.reqs, id)
+	r.answer(now, a)
+	m.settle(now)
+}
+
+// openRequests gives the requests under way in the order they were made: an
+// answer may make or cancel others.
+func (m *Machine) openRequests() []RequestID {
+	if len(m.reqs) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m.reqs))
+}
+
+func (m *Machine) expireRequests(now time.Duration) {
+	for _, id := range m.openRequests() {
+		r, ok := m.reqs[id]
+		if !ok || r.deadline == 0 || now < r.deadline {
+			continue
+		}
+		m.cancel(id)
+		r.answer(now, Answer{Err: fmt.Errorf("%w to %s within %s", ErrNoAnswer, r.subject, m.cfg.Retry.AttemptTimeout)})
+	}
+}
+
+// violates answers the requests whose subject the server denied.
+func (m *Machine) violates(now time.Duration, subject, text string) bool {
+	hit := false
+	for _, id := range m.openRequests() {
+		if r, ok := m.reqs[id]; ok && r.subject == subject {
+			m.cancel(id)
+			hit = true
+			r.answer(now, Answer{Err: &deniedError{subject, text}})
+		}
+	}
+	return hit
+}
+
+// deniedError is a permission violation told by the server.
+type deniedError struct{ subject, text string }
+
+func (e *deniedError) Error() string {
+	if e.text != "" {
+		return e.text
+	}
+	return "permission denied for " + e.subject
+}
+
+func (e *deniedError) Is(target error) bool { return target == ErrDenied }
+
+// inboxHas says whether subject lies in the session's inbox.
+func (s *Session) inboxHas(subject string) bool {
+	return subject == s.inbox || strings.HasPrefix(subject, strings.TrimSuffix(s.inbox, "*"))
+}

@@ -1,0 +1,77 @@
+package session
+
+import "time"
+
+// Session is one consumer with one inbox subscription.
+type Session struct {
+	number   int // counted at the proof; 0 before
+	attempt  int // names the inbox
+	consumer string
+	inbox    string // with its wildcard
+
+	created  time.Duration
+	provenAt time.Duration
+
+	consumerSeq uint64 // last consumer sequence accounted for
+	startSeq    uint64 // stream sequence it was asked to start at
+	snapshot    bool   // last per subject: stream sequences jump by design
+
+	lastAnswer time.Duration // 0: none yet
+	pulls      pulls
+
+	silent    bool          // an outstanding pull and no answer for two heartbeats; it can heal
+	condemned bool          // ended by a gap, a refusal or a consumer that is gone; it never heals
+	gone      bool          // its consumer is known not to exist
+	unbound   bool          // its inbox is unsubscribed: nothing can heal it
+	askedAt   time.Duration // the first pull after the last answer; 0 none
+
+	quietFrom time.Duration // first heartbeat since the last message; 0 none
+	looked    bool          // the stall ask was spent; a message gives a new one
+	healPull  time.Duration // when the last pull to heal by went out; 0 none
+	healToken uint64        // its token
+	dry       int           // pulls in a row that ended early and empty
+	pauseTill time.Duration // no pull before that
+	roomFor   int           // bytes that must be free before the next pull
+	alone     bool          // the next pull takes one message without a bound in bytes
+	obeyed    bool          // a limit was obeyed and the next pull is its test
+}
+
+// answered notes that the server sent something to the session's inbox.
+func (s *Session) answered(now time.Duration) { s.lastAnswer, s.askedAt = now, 0 }
+
+// beat notes a heartbeat.
+func (s *Session) beat(now time.Duration) {
+	if s.quietFrom == 0 {
+		s.quietFrom = now
+	}
+}
+
+// quietFor is how long nothing but heartbeats came, from the first of them: the
+// probe's quick ones are not two of the reader's own.
+func (s *Session) quietFor(now time.Duration) time.Duration { return now - s.quietFrom }
+
+// healthy is how long the session owed nothing.
+func (s *Session) healthy() time.Duration { return max(s.deafSince()-s.provenAt, 0) }
+
+// deafSince is the later of the last answer and the first pull after it.
+func (s *Session) deafSince() time.Duration { return max(s.lastAnswer, s.askedAt) }
+
+// sent notes a pull that went out.
+func (s *Session) sent(now time.Duration, p Pull) Pull {
+	idle := !s.pulls.outstanding()
+	p = s.pulls.send(now, p)
+	if idle && s.askedAt <= s.lastAnswer {
+		s.askedAt = now
+	}
+	return p
+}
+
+// silentAt is when the session counts as silent; ok is false while no pull is out.
+// Only an outstanding pull of ours owes an answer, so that a caller who reads
+// slowly, or not at all, never makes a session look dead (rule 2).
+func (s *Session) silentAt(heartbeat, connected time.Duration) (time.Duration, bool) {
+	if s.silent || s.condemned || !s.pulls.outstanding() {
+		return 0, false
+	}
+	return max(s.lastAnswer, s.pulls.since, connected) + 2*heartbeat, true
+}
