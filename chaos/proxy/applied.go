@@ -1,0 +1,167 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// effect is one fault at work: a filter, a starter, a joiner, or several of them.
+type effect any
+
+// starter is an effect that acts at once, on the connections open when the fault is applied.
+type starter interface {
+	start(a *applied, conns []*conn)
+}
+
+// joiner is an effect that changes whole connections for as long as the fault lasts: those open when it is
+// applied, those that come later, and those that tell the name it asks for. join may be called more than
+// once for a connection and does nothing when a is over.
+type joiner interface {
+	join(a *applied, c *conn)
+	leave(a *applied, c *conn)
+}
+
+// stopper is an effect with more to undo than its filter and joiner.
+type stopper interface {
+	stop(a *applied)
+}
+
+// applied is a fault in force.
+type applied struct {
+	p      *Proxy
+	id     uint64
+	entry  *Entry
+	fault  Fault
+	text   string // the fault as it prints
+	since  time.Time
+	effect effect
+	over   atomic.Bool
+	undo   func()
+	timer  *time.Timer // ends it after its own duration; guarded by p.mu
+}
+
+func (a *applied) join(c *conn) {
+	if j, ok := a.effect.(joiner); ok {
+		j.join(a, c)
+	}
+}
+
+// Apply puts a fault into force. From its return on the fault acts on every frame and connection it
+// matches. undo ends it, as do the fault's own duration, Reset and Close; calling it again is harmless.
+// Errors are *FaultError for a fault that is not in order, and ErrClosed.
+func (p *Proxy) Apply(f Fault) (undo func(), err error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	e := entryNamed(f.Name)
+	args, err := e.arguments(f)
+	if err != nil {
+		return nil, err
+	}
+	a := &applied{p: p, entry: e, fault: f.clone(), text: f.String(), since: time.Now()}
+	if a.effect, err = e.build(args); err != nil {
+		return nil, err
+	}
+	a.undo = sync.OnceFunc(func() { p.end(a) })
+
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, fmt.Errorf("%s: apply %s: %w", p.options.Name, a.text, ErrClosed)
+	}
+	p.faults++
+	a.id = p.faults
+	conns := p.snapshotLocked()
+	p.applied = append(p.applied, a)
+	if f.For > 0 {
+		a.timer = time.AfterFunc(f.For, a.undo)
+	}
+	p.setFiltersLocked()
+	p.mu.Unlock()
+
+	if s, ok := a.effect.(starter); ok {
+		s.start(a, conns)
+	}
+	for _, c := range conns {
+		a.join(c)
+	}
+	if e.Once {
+		a.undo()
+	}
+	return a.undo, nil
+}
+
+// setFiltersLocked publishes the filters of each direction to the flows; without one a flow asks nobody.
+func (p *Proxy) setFiltersLocked() {
+	var lists [2][]*applied
+	for _, a := range p.applied {
+		if _, ok := a.effect.(filter); ok {
+			lists[a.entry.direction] = append(lists[a.entry.direction], a)
+		}
+	}
+	for d := range lists {
+		if len(lists[d]) == 0 {
+			p.filters[d].Store(nil)
+			continue
+		}
+		p.filters[d].Store(&lists[d])
+	}
+}
+
+// end takes a fault out of force and lets go what it held.
+func (p *Proxy) end(a *applied) {
+	a.over.Store(true)
+	p.mu.Lock()
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	p.applied = slices.DeleteFunc(p.applied, func(b *applied) bool { return a == b })
+	p.setFiltersLocked()
+	conns := p.snapshotLocked()
+	p.mu.Unlock()
+	j, joins := a.effect.(joiner)
+	_, holds := a.effect.(expirer)
+	for _, c := range conns {
+		if joins {
+			j.leave(a, c)
+		}
+		if holds {
+			c.up.poke()
+			c.down.poke()
+		}
+	}
+	if s, ok := a.effect.(stopper); ok {
+		s.stop(a)
+	}
+}
+
+// InForce is one fault that was applied and is not over.
+type InForce struct {
+	ID    uint64    `json:"id"` // as in its firings
+	Fault Fault     `json:"fault"`
+	Since time.Time `json:"since"`
+}
+
+// Faults returns what is in force, in the order it was applied.
+func (p *Proxy) Faults() []InForce {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []InForce
+	for _, a := range p.applied {
+		out = append(out, InForce{ID: a.id, Fault: a.fault.clone(), Since: a.since})
+	}
+	return out
+}
+
+// Reset undoes every fault.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	inForce := slices.Clone(p.applied)
+	p.mu.Unlock()
+	for _, a := range inForce {
+		a.undo()
+	}
+}

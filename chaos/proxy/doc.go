@@ -1,0 +1,54 @@
+// Package proxy is a fault proxy that knows the NATS client protocol. It stands in front of any
+// nats-server, for any client, and lets faults act on single frames and on whole connections.
+//
+//	p, err := proxy.New(server.ClientURL(), proxy.Options{})
+//	defer p.Close()
+//	nc, err := nats.Connect(server.ClientURL(), nats.SetCustomDialer(p.Dialer()))
+//	fault, err := proxy.ParseFault("drop-message(nth=3)")
+//	undo, err := p.Apply(fault)
+//
+// Programs in other languages connect to a port that Listen opened.
+//
+// # One connection
+//
+//	         ┌───────────────────────── conn ─────────────────────────┐
+//	         │  up flow:   read > decoder > decide > write            │
+//	client ──┤                         knowledge                      ├── server
+//	         │  down flow: write < decide < decoder < read            │
+//	         └────────────────────────────────────────────────────────┘
+//
+// Each direction is a flow with one goroutine that alone reads one side and writes the other. The decoder
+// finds the head of a frame (control line and header block) however TCP has cut the stream; decide
+// teaches the head to the connection's knowledge and asks the faults in force; the payload is never
+// copied into anything: runs of frames that pass are written as they were read, in one write, and a payload
+// larger than the buffer goes through in parts.
+//
+// What must stay true:
+//
+//   - A frame is put in only between two frames (flow.between), and only by the flow's own goroutine; others
+//     hand it over with put, which wakes the flow out of its read.
+//   - A frame that is taken out leaves nothing behind: no part of it, no answer, no error. On a verbose
+//     connection the +OK that the client counts on is made up for.
+//   - What is held back keeps its order on its subscription: what follows there waits behind it.
+//   - Bytes that are no frames pass unchanged from there on, in that direction, and are told once.
+//   - Memory per direction is bounded by a head (1 MiB of INFO or CONNECT, 64 KiB of anything else) unless a
+//     fault holds a frame, then by that frame and 8 MiB behind it.
+//   - Without a fault that filters, a flow asks nobody: one atomic load per frame.
+//   - No callback runs and nothing is written under a lock.
+//   - After the end of a fault the connection works on with no trace of it; a connection that a fault ended
+//     is ended towards every side that fault speaks of.
+//
+// # A further fault
+//
+// A fault is one file: an Entry that says its name, its parameters and, in words, where it acts, what it
+// does and what its end leaves; and an effect, which has the methods it needs:
+//
+//	judge        a filter: is asked about each frame of the entry's direction, and passes, drops or holds it
+//	expire       an expirer: decides on a frame it holds, when its time has come
+//	start        a starter: acts once on the connections open at Apply
+//	join, leave  a joiner: changes whole connections, later ones too, for as long as the fault lasts
+//	stop         a stopper: has more to undo
+//
+// A filter may put frames into either direction (conn.putUp, flow.put), which is how an answer is forged
+// or a message doubled. The entry is named in the table of catalogue.go. The seven that exist show all of it.
+package proxy

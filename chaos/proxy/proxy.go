@@ -1,0 +1,282 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrClosed is returned by what cannot be done after Close.
+var ErrClosed = errors.New("proxy is closed")
+
+// Options configure a Proxy. The zero value works.
+type Options struct {
+	Name        string        // in errors and notices; default "proxy"
+	DialTimeout time.Duration // for a connection to the upstream; default 2s, as nats.go's own
+
+	// APIPrefix is a further prefix of JetStream API subjects, beside $JS.API and $JS.<domain>.API: what
+	// an account imports the API as, such as "ACME.JS.API".
+	APIPrefix string
+
+	// Tap is told of every frame, in order per direction of a connection, before the frame is passed on.
+	// It is called on the goroutine that carries the frame: it must be quick and must not call Close.
+	Tap func(Frame)
+
+	// OnFiring is told of each firing as it is recorded, under the same terms as Tap.
+	OnFiring func(Firing)
+
+	// OnNotice is told once of what a user should know about a connection: a stream that is not NATS, an
+	// upstream that cannot be reached. The same terms as Tap.
+	OnNotice func(Notice)
+}
+
+// Notice is one remark about a connection.
+type Notice struct {
+	Time time.Time `json:"time"`
+	Conn uint64    `json:"conn"` // 0 when the connection never came about
+	Text string    `json:"text"`
+}
+
+// Proxy carries NATS client connections to one server and lets faults act on them. All methods are safe
+// for concurrent use.
+type Proxy struct {
+	options  Options
+	upstream string
+	dialer   net.Dialer
+	meters   [2]meter
+	record   record
+	filters  [2]atomic.Pointer[[]*applied]
+	accepted atomic.Uint64
+	refused  atomic.Uint64
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	owned  sync.WaitGroup // every goroutine
+
+	mu        sync.Mutex
+	closed    bool
+	listeners []net.Listener
+	conns     map[*conn]struct{}
+	applied   []*applied
+	faults    uint64
+}
+
+// New returns a proxy in front of the server at upstream, "nats://127.0.0.1:4222" or "host:port" (the port
+// is 4222 when missing). User names and passwords in upstream are ignored: each client's own CONNECT
+// reaches the server. Nothing is dialled before a client comes.
+func New(upstream string, o Options) (*Proxy, error) {
+	address, err := upstreamAddress(upstream)
+	if err != nil {
+		return nil, err
+	}
+	if o.DialTimeout < 0 {
+		return nil, fmt.Errorf("proxy option DialTimeout is %v: want 0 for the default or more", o.DialTimeout)
+	}
+	if o.Name == "" {
+		o.Name = "proxy"
+	}
+	if o.DialTimeout == 0 {
+		o.DialTimeout = 2 * time.Second
+	}
+	if o.APIPrefix != "" && o.APIPrefix[len(o.APIPrefix)-1] != '.' {
+		o.APIPrefix += "."
+	}
+	p := &Proxy{
+		options: o, upstream: address,
+		dialer: net.Dialer{Timeout: o.DialTimeout},
+		conns:  make(map[*conn]struct{}),
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// Listen accepts clients on a TCP address, "127.0.0.1:0" for any free port, and returns the address taken.
+// It may be called more than once.
+func (p *Proxy) Listen(addr string) (net.Addr, error) {
+	l, err := (&net.ListenConfig{}).Listen(p.ctx, "tcp", addr)
+	if err != nil {
+		if p.ctx.Err() != nil {
+			err = ErrClosed
+		}
+		return nil, fmt.Errorf("%s: listen on %s: %w", p.options.Name, addr, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		l.Close() //nolint:errcheck // nobody uses it
+		return nil, fmt.Errorf("%s: listen on %s: %w", p.options.Name, addr, ErrClosed)
+	}
+	p.listeners = append(p.listeners, l)
+	p.owned.Go(func() { p.accept(l) })
+	return l.Addr(), nil
+}
+
+// URL returns the nats:// URL of the first listener, or "" when Listen was not called.
+func (p *Proxy) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.listeners) == 0 {
+		return ""
+	}
+	return "nats://" + p.listeners[0].Addr().String()
+}
+
+// Upstream returns the host:port of the server.
+func (p *Proxy) Upstream() string { return p.upstream }
+
+func (p *Proxy) accept(l net.Listener) {
+	for {
+		client, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			// Out of descriptors, say. The backlog keeps the clients until some are free.
+			p.notice(nil, "accept: "+err.Error())
+			select {
+			case <-p.ctx.Done():
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			continue
+		}
+		p.owned.Go(func() {
+			server, err := p.dial(p.ctx)
+			if err != nil {
+				p.notice(nil, err.Error())
+				client.Close() //nolint:errcheck // this is how the client is told
+				return
+			}
+			p.register(client.(*net.TCPConn), server) //nolint:errcheck // the client is told by the close
+		})
+	}
+}
+
+// dial connects to the upstream.
+func (p *Proxy) dial(ctx context.Context) (link, error) {
+	server, err := p.dialer.DialContext(ctx, "tcp", p.upstream)
+	if err != nil {
+		if p.ctx.Err() != nil {
+			return nil, fmt.Errorf("%s: connection refused: %w", p.options.Name, ErrClosed)
+		}
+		p.refused.Add(1)
+		return nil, fmt.Errorf("%s: connect to the upstream: %w", p.options.Name, err)
+	}
+	return server.(*net.TCPConn), nil
+}
+
+// register makes a connection of two sides and has it served. After Close both sides are closed instead.
+func (p *Proxy) register(client, server link) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		client.Close() //nolint:errcheck // this is how the client is told
+		server.Close() //nolint:errcheck // nothing was sent
+		return ErrClosed
+	}
+	c := newConn(p, p.accepted.Add(1), client, server)
+	p.conns[c] = struct{}{}
+	inForce := slices.Clone(p.applied)
+	p.owned.Go(func() {
+		for _, a := range inForce {
+			a.join(c)
+		}
+		c.serve()
+		p.mu.Lock()
+		delete(p.conns, c)
+		p.mu.Unlock()
+	})
+	return nil
+}
+
+// named lets the faults that ask for a name act on a connection that has just told its own.
+func (p *Proxy) named(c *conn) {
+	p.mu.Lock()
+	inForce := slices.Clone(p.applied)
+	p.mu.Unlock()
+	for _, a := range inForce {
+		a.join(c)
+	}
+}
+
+// snapshot returns the open connections in the order they came.
+func (p *Proxy) snapshot() []*conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.snapshotLocked()
+}
+
+func (p *Proxy) snapshotLocked() []*conn {
+	out := make([]*conn, 0, len(p.conns))
+	for c := range p.conns {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b *conn) int { return int(a.id) - int(b.id) })
+	return out
+}
+
+// Connections returns what is known of each open connection, in the order they came.
+func (p *Proxy) Connections() []Connection {
+	var out []Connection
+	for _, c := range p.snapshot() {
+		out = append(out, c.know.snapshot(c.id))
+	}
+	return out
+}
+
+// Traffic returns what has gone through so far.
+func (p *Proxy) Traffic() Traffic {
+	p.mu.Lock()
+	connections := len(p.conns)
+	p.mu.Unlock()
+	return Traffic{
+		Connections: connections, Accepted: p.accepted.Load(), Refused: p.refused.Load(),
+		Up: p.meters[Up].load(), Down: p.meters[Down].load(),
+	}
+}
+
+// Firings returns what the faults did, oldest first: the latest 65536 of it.
+func (p *Proxy) Firings() []Firing { return p.record.all() }
+
+func (p *Proxy) fired(a *applied, fr Frame) {
+	f := Firing{Time: fr.Time, Fault: a.text, ID: a.id, Frame: fr}
+	p.record.add(f)
+	if p.options.OnFiring != nil {
+		p.options.OnFiring(f)
+	}
+}
+
+func (p *Proxy) notice(c *conn, text string) {
+	if p.options.OnNotice == nil {
+		return
+	}
+	n := Notice{Time: time.Now(), Text: text}
+	if c != nil {
+		n.Conn = c.id
+	}
+	p.options.OnNotice(n)
+}
+
+// Close undoes every fault, closes the listeners and all connections, and returns when nothing of the
+// proxy runs any more. Calling it again is harmless.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	listeners := p.listeners
+	p.mu.Unlock()
+	p.cancel()
+	for _, l := range listeners {
+		l.Close() //nolint:errcheck // a second Close finds it closed
+	}
+	for _, c := range p.snapshot() {
+		c.close()
+	}
+	p.Reset()
+	p.owned.Wait()
+	return nil
+}
