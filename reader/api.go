@@ -96,13 +96,39 @@ func (r *Reader) requestBody(e session.Effect, stream string, durable json.RawMe
 	case session.APIConsumerCreate:
 		var config any = r.consumer(e.Create)
 		if e.Create.Again && durable != nil {
-			config = durable
+			var err error
+			if config, err = again(durable, r.consumer(e.Create)); err != nil {
+				return nil, err
+			}
 		}
 		return json.Marshal(map[string]any{"stream_name": stream, "config": config, "action": "create"})
 	case session.APIConsumerReset:
 		return []byte(`{"seq":` + strconv.FormatUint(e.Sequence, 10) + `}`), nil
 	}
 	return nil, nil
+}
+
+// again gives the configuration a durable had, as the server held it, with the
+// start that its successor needs.
+func again(had json.RawMessage, start consumerConfig) (map[string]json.RawMessage, error) {
+	var config, part map[string]json.RawMessage
+	body, err := json.Marshal(start)
+	if err == nil {
+		err = json.Unmarshal(body, &part)
+	}
+	if err == nil {
+		err = json.Unmarshal(had, &config)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range []string{"deliver_policy", "opt_start_seq", "opt_start_time"} {
+		delete(config, field)
+		if v, ok := part[field]; ok {
+			config[field] = v
+		}
+	}
+	return config, nil
 }
 
 type apiError struct {

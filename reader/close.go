@@ -23,6 +23,13 @@ func (r *Reader) Close(ctx context.Context) error {
 	// Behind the unsubscribe: a message given back earlier would be sent again to
 	// a pull of ours that still waits.
 	r.forgetBuffer()
+	if _, ok := ctx.Deadline(); !ok {
+		// nats.go can block for a minute behind a frozen server: the worker may be
+		// waiting for it, the caller does not.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.cleanup(ctx)+r.cfg.Retry.AttemptTimeout)
+		defer cancel()
+	}
 	if ctx.Err() == nil {
 		select {
 		case <-r.settled:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -138,12 +137,6 @@ func (l *link) unhook() {
 
 func (l *link) now() time.Duration { return time.Since(l.base) }
 
-// bytesIn counts what arrived in messages. nc.Stats would take the connection's
-// lock, which a frozen server can hold for long.
-func (l *link) bytesIn() uint64 {
-	return atomic.LoadUint64(&l.nc.InBytes) + atomic.LoadUint64(&l.nc.InMsgs)
-}
-
 // each calls f for every reader, outside the link's lock.
 func (l *link) each(f func(*Reader)) {
 	l.mu.Lock()
@@ -202,149 +195,4 @@ func deniedSubject(err error) (string, bool) {
 	}
 	subject, _, ok := strings.Cut(rest, `"`)
 	return subject, ok
-}
-
-// slot waits for a slot for one API request of r; the release gives it back.
-func (l *link) slot(ctx context.Context, r *Reader, stream string) (release func(), err error) {
-	l.mu.Lock()
-	l.tickets++
-	t := l.tickets
-	granted := l.rules.Acquire(r.key, stream, t)
-	var ready chan struct{}
-	if !granted {
-		ready = make(chan struct{})
-		l.waiting[t] = ready
-	}
-	l.mu.Unlock()
-	release = func() {
-		l.mu.Lock()
-		l.grant(l.rules.Release(t))
-		l.mu.Unlock()
-	}
-	if granted {
-		return release, nil
-	}
-	select {
-	case <-ready:
-		return release, nil
-	case <-ctx.Done():
-		l.mu.Lock()
-		delete(l.waiting, t)
-		l.grant(l.rules.Abandon(t))
-		l.mu.Unlock()
-		return nil, ctx.Err()
-	}
-}
-
-// grant wakes the tickets that got a slot; the lock is held.
-func (l *link) grant(tickets []uint64) {
-	for _, t := range tickets {
-		if ready := l.waiting[t]; ready != nil {
-			delete(l.waiting, t)
-			close(ready)
-		}
-	}
-}
-
-// suspect begins the question whether the link is dead: a session fell silent.
-func (l *link) suspect() {
-	l.mu.Lock()
-	ping := !l.closed && l.rules.Suspect(l.now(), l.bytesIn())
-	l.rearm()
-	l.mu.Unlock()
-	if ping {
-		l.ping()
-	}
-}
-
-func (l *link) proven() {
-	l.mu.Lock()
-	l.rules.Proven(l.now())
-	l.mu.Unlock()
-}
-
-// rearm sets the timer to the rules' next decision; the lock is held.
-func (l *link) rearm() {
-	at, ok := l.rules.Wake()
-	if !ok || l.closed {
-		return
-	}
-	wait := max(at-l.now(), 0)
-	if l.timer == nil {
-		l.timer = time.AfterFunc(wait, l.tick)
-		return
-	}
-	l.timer.Reset(wait)
-}
-
-func (l *link) tick() {
-	l.mu.Lock()
-	force := !l.closed && l.rules.Tick(l.now(), l.bytesIn())
-	l.rearm()
-	keep := false
-	for _, r := range l.readers {
-		keep = keep || r.cfg.KeepConnection
-	}
-	l.mu.Unlock()
-	if !force {
-		return
-	}
-	if keep {
-		// One of the readers' owners forbids it: the connection's own pings decide.
-		l.mu.Lock()
-		l.rules.Reconnected(l.now())
-		l.mu.Unlock()
-		return
-	}
-	l.each(func(r *Reader) { r.forced() })
-	// ForceReconnect returns at once, unless nats.go is blocked on the dead link.
-	if err := l.nc.ForceReconnect(); err != nil {
-		l.mu.Lock()
-		l.rules.Reconnected(l.now())
-		l.mu.Unlock()
-	}
-}
-
-// pingTimeout bounds the wait for a PONG: the longest the rules wait.
-const pingTimeout = 60 * time.Second
-
-// ping sends a PING on a goroutine of its own, one at a time: behind a frozen
-// server nats.go blocks. It brings what the server said before it, a refusal
-// included.
-func (l *link) ping() {
-	l.mu.Lock()
-	if l.pinging || l.closed {
-		l.pingAgain = l.pinging
-		l.mu.Unlock()
-		return
-	}
-	l.pinging = true
-	ctx := l.ctx
-	l.mu.Unlock()
-	go l.pings(ctx)
-}
-
-func (l *link) pings(life context.Context) {
-	for {
-		before := l.nc.LastError()
-		ctx, cancel := context.WithTimeout(life, pingTimeout)
-		err := l.nc.FlushWithContext(ctx)
-		cancel()
-		if after := l.nc.LastError(); after != nil && !errors.Is(before, after) {
-			if subject, ok := deniedSubject(after); ok {
-				l.each(func(r *Reader) { r.denied(subject, after) })
-			}
-		}
-		l.mu.Lock()
-		if err == nil {
-			l.rules.Pong(l.now())
-		}
-		if !l.pingAgain || l.closed {
-			l.pinging, l.pingAgain = false, false
-			l.mu.Unlock()
-			return
-		}
-		l.pingAgain = false
-		l.mu.Unlock()
-	}
 }

@@ -47,7 +47,9 @@ func TestLongCallerStaysAway(t *testing.T) {
 }
 
 // Large messages and a caller that works on each: the read-ahead stays bounded,
-// nothing is sent twice, and nobody is cut off as a slow consumer.
+// nothing is sent twice, nobody is cut off as a slow consumer, and the caller waits
+// for no message but the first ones. What counts is the time it waits, since a busy
+// machine makes its own work longer.
 func TestLongSlowCallerOfLargeMessages(t *testing.T) {
 	const count, size, work, limit = 600, 256 << 10, 20 * time.Millisecond, 13 * time.Second
 	b := withStream(t)
@@ -55,9 +57,12 @@ func TestLongSlowCallerOfLargeMessages(t *testing.T) {
 	before := b.proxy.Traffic()
 	began := time.Now()
 	r := b.open(quick())
+	waited := time.Since(began)
 	for i := range uint64(count) {
+		asked := time.Now()
 		m, err := r.Next(b.ctx)
 		b.must(err)
+		waited += time.Since(asked)
 		if m.Sequence != i+1 || len(m.Data) != size {
 			t.Fatalf("message %d: sequence %d of %d bytes\n%s", i+1, m.Sequence, len(m.Data), b.story())
 		}
@@ -66,9 +71,10 @@ func TestLongSlowCallerOfLargeMessages(t *testing.T) {
 	took := time.Since(began)
 	traffic, s := b.proxy.Traffic(), r.Status()
 	ratio := float64(traffic.Down.Bytes-before.Down.Bytes) / (count * size)
-	t.Logf("%d x %d KB with %s each: %s (ideal %s), wire bytes x%.3f, pulls %d", count, size>>10, work, took.Round(time.Millisecond), count*work, ratio, s.Pulls)
-	if took > limit || ratio > 1.01 {
-		t.Fatalf("took %s and x%.3f of the bytes, want at most %s and x1.01\n%s", took, ratio, limit, b.story())
+	t.Logf("%d x %d KB with %s each: %s (ideal %s), of which the caller waited %s; wire bytes x%.3f, pulls %d",
+		count, size>>10, work, took.Round(time.Millisecond), count*work, waited.Round(time.Millisecond), ratio, s.Pulls)
+	if count*work+waited > limit || ratio > 1.01 {
+		t.Fatalf("waited for %s and got x%.3f of the bytes, want at most %s and x1.01\n%s", waited, ratio, limit-count*work, b.story())
 	}
 	if s.Session.Number != 1 || s.Gaps != 0 || s.DuplicatesDropped != 0 || s.Missed != 0 || traffic.Accepted != 1 || b.nc.Stats().Reconnects != 0 {
 		t.Fatalf("status %+v, connections %d", s, traffic.Accepted)

@@ -97,7 +97,7 @@ func TestLongLastMessageBeforeQuietIsDropped(t *testing.T) {
 }
 
 // The server of an idle reader is killed and restarted; what is published after
-// that is read, every time.
+// that is read, every time. Sessions that die this young are paced by the policy.
 func TestLongServerKilledFiftyTimes(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)

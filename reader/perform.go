@@ -35,15 +35,10 @@ func (r *Reader) perform() {
 		r.mu.Lock()
 		if len(r.work) == 0 {
 			r.working = false
-			last := r.quit && r.link != nil
-			if last {
-				// Nothing comes after this: the rules are done.
-				select {
-				case <-r.settled:
-					last = false
-				default:
-				}
-			}
+			// The rules are done and nothing comes after this, but what arrives late
+			// on a durable's old inbox: that finds the rest settled.
+			last := r.quit && r.link != nil && !r.settling
+			r.settling = r.settling || last
 			r.mu.Unlock()
 			if last {
 				r.settle()

@@ -59,14 +59,15 @@ type Reader struct {
 	waiters int
 	wake    chan struct{} // one token: something for a waiting Next
 
-	start   session.Cursor // where the reader began
-	closed  atomic.Bool    // over is ErrClosed, for the hot path
-	over    error          // why nothing more is accepted; nil while open
-	ended   chan struct{}  // closed when over is set
-	done    chan struct{}  // closed when the buffer is handed out too
-	settled chan struct{}  // closed when the server and nats.go are cleaned up
-	quit    bool           // the rules are done
-	keep    *time.Timer    // keeps buffered messages of a durable in progress
+	start    session.Cursor // where the reader began
+	closed   atomic.Bool    // over is ErrClosed, for the hot path
+	over     error          // why nothing more is accepted; nil while open
+	ended    chan struct{}  // closed when over is set
+	done     chan struct{}  // closed when the buffer is handed out too
+	settled  chan struct{}  // closed when the server and nats.go are cleaned up
+	quit     bool           // the rules are done
+	settling bool           // the last job is done: nothing is left but to settle
+	keep     *time.Timer    // keeps buffered messages of a durable in progress
 
 	take   sync.Mutex
 	batch  []Message // taken from ready, handed out one by one

@@ -1,9 +1,7 @@
 package reader_test
 
 import (
-	"context"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -143,13 +141,3 @@ func measure(b *testing.B, count, size int, read func(*testing.B)) {
 	b.ReportMetric(per(float64(after.Mallocs-before.Mallocs)), "allocs/msg")
 	b.ReportMetric(per(float64(after.TotalAlloc-before.TotalAlloc)), "B/msg")
 }
-
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-var _ = context.Background

@@ -146,7 +146,7 @@ func (m *Machine) heartbeat(now time.Duration, s *Session, st Status, since time
 		if m.cfg.private() && st.HasLast && st.LastConsumer != s.consumerSeq {
 			return
 		}
-		m.healBy(now, s, since)
+		m.healBy(now, s, since, st.Token)
 	}
 	s.beat(now)
 	if m.endByHeartbeat(now, st) {

@@ -33,6 +33,7 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 	a.sess.startSeq, a.sess.snapshot = c.Sequence, c.Start == StartLastPerSubject
 	a.step = creating
 	a.made.touched = now
+	a.made.creates++
 	a.req = m.request(Effect{API: APIConsumerCreate, Consumer: c.Name, Create: c}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		if ans.Err != nil {
@@ -62,15 +63,36 @@ func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
 			return
 		}
 	case nameTaken:
-		if m.cfg.Name == "" {
-			// A name of ours under another configuration: out of the way with it.
-			a.made.answered = true
-			m.clear(a, a.made, err)
-			return
-		}
-		m.left.drop(a.made)
+		m.nameTaken(now, a, err)
+		return
 	}
 	m.failAttempt(now, err)
+}
+
+// nameTaken is a consumer of that name with another configuration. A unique name is
+// ours: out of the way with it. Config's Name may be of an earlier attempt of ours,
+// which the owner in its metadata tells, or somebody else's, which is never touched.
+func (m *Machine) nameTaken(now time.Duration, a *attempt, err error) {
+	l := a.made
+	switch {
+	case m.cfg.Name == "":
+		l.answered = true
+		m.clear(a, l, err)
+	case l.creates > 1 && !m.asks.denied:
+		a.step = asking
+		a.req = m.request(Effect{API: APIConsumerInfo, Consumer: l.name}, func(now time.Duration, ans Answer) {
+			a.req = 0
+			if ans.Err == nil && ans.Consumer.Owner == m.cfg.ID {
+				l.answered = true
+				m.clear(a, l, err)
+				return
+			}
+			m.failAttempt(now, err)
+		})
+	default:
+		m.left.drop(l)
+		m.failAttempt(now, err)
+	}
 }
 
 // nothingMade says that a create cannot have made anything: refused by the server's
@@ -163,12 +185,10 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 	if a.made != nil {
 		a.made.answered = true
 	}
+	m.streamSeen()
 	m.limits.obey(f.Limits)
 	if f.DeliveredConsumer != 0 {
-		if m.cfg.Name != "" && m.number == 0 {
-			m.failAttempt(now, fmt.Errorf("%w: consumer %s was pulled from before", ErrNameInUse, f.Name))
-			return
-		}
+		// An earlier attempt's, of the same configuration, that was pulled from.
 		m.clear(a, a.made, nil)
 		return
 	}

@@ -61,14 +61,14 @@ func (m *Machine) deliverInUse(now time.Duration, s *Session, d Delivery) Verdic
 	s.quietFrom, s.dry, s.looked, s.alone, s.obeyed = 0, 0, false, false, false
 	m.paused, m.waitingAcks = false, false
 	if !m.cfg.private() {
-		m.healBy(now, s, since)
+		m.healBy(now, s, since, 0)
 		return m.acceptDurable(now, d)
 	}
 	if d.ConsumerSeq != s.consumerSeq+1 {
 		m.outOfStep(now, s, d)
 		return Drop
 	}
-	m.healBy(now, s, since)
+	m.healBy(now, s, since, 0)
 	return m.acceptNext(now, s, d)
 }
 

@@ -11,6 +11,7 @@ type leftover struct {
 	name     string
 	made     Create
 	recovery int           // the recovery it was made in
+	creates  int           // sent for it
 	answered bool          // it was seen: a 10014 means it is gone
 	touched  time.Duration // the last create or pull sent for it
 	pulled   bool          // a pull was sent: it cannot be created again as it was

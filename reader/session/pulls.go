@@ -82,6 +82,18 @@ func (p *pulls) trust(now time.Duration) {
 	}
 }
 
+// only forgets every pull but the one named.
+func (p *pulls) only(token uint64) {
+	kept := p.open[:0]
+	for _, q := range p.open {
+		if q.Token == token {
+			kept = append(kept, q)
+		}
+	}
+	p.open = kept
+	p.bound()
+}
+
 // end closes the pull that st names and gives it back.
 func (p *pulls) end(st Status) (openPull, bool) {
 	for i, q := range p.open {

@@ -167,8 +167,14 @@ func (m *Machine) cause() Cause {
 // noteMissing starts the grace of a stream that does not exist.
 func (m *Machine) noteMissing(now time.Duration, err error) {
 	was := m.rec.missing
-	m.rec.missing = isCode(err, codeStreamNotFound)
-	if !m.rec.missing {
+	switch natureOf(err) {
+	case streamMissing:
+		m.rec.missing = true
+	case noSlot, nameTaken:
+		m.streamSeen()
+		return
+	default:
+		m.rec.missing = false
 		return
 	}
 	if m.cur != nil {
@@ -181,6 +187,9 @@ func (m *Machine) noteMissing(now time.Duration, err error) {
 		m.tell(Event{Kind: KindStreamMissing, Code: codeStreamNotFound, Err: err})
 	}
 }
+
+// streamSeen ends the grace: the stream exists.
+func (m *Machine) streamSeen() { m.rec.missing, m.rec.graceAt = false, 0 }
 
 // streamLost says that the stream was missing longer than its grace.
 func (m *Machine) streamLost(now time.Duration) bool {

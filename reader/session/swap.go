@@ -85,12 +85,18 @@ func (m *Machine) skip(a *attempt) {
 
 // healBy keeps a silent session that answered in step. One whose inbox is
 // unsubscribed hears what was on its way, and no more; so does one whose connection
-// is away.
-func (m *Machine) healBy(now time.Duration, s *Session, since time.Duration) {
+// is away. token names the pull of a heartbeat; a message names none.
+func (m *Machine) healBy(now time.Duration, s *Session, since time.Duration, token uint64) {
 	if !s.silent || s.unbound || !m.connected {
 		return
 	}
 	s.silent = false
+	if s.healPull > 0 {
+		// The pulls that were silent may never have arrived: only the one that
+		// answered counts, and what is missing is asked for anew.
+		s.pulls.only(token)
+	}
+	s.healPull = 0
 	s.pulls.trust(now)
 	wished := len(m.wishes) > 0
 	if m.try != nil && !wished {

@@ -17,6 +17,7 @@ type world struct {
 	due  agenda
 	seq  int
 
+	ticks    int // since the clock moved
 	m        *Machine
 	server   *server
 	inactive time.Duration
@@ -25,9 +26,11 @@ type world struct {
 	epoch    int  // of the connection
 	up       bool // the client thinks so
 	clientOn map[int]bool
+	draining map[int]bool
 	open     map[RequestID]bool
 
 	apiDown, apiLost, apiError, mute, frozen, stalled time.Duration
+	over                                              time.Duration // the last fault's end
 	dropMessages                                      int
 
 	held     map[int]Delivery
@@ -38,33 +41,12 @@ type world struct {
 	log      []string
 }
 
-type entry struct {
-	at  time.Duration
-	seq int
-	do  func()
-}
-
-type agenda []entry
-
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq
-}
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(entry)) }
-func (a *agenda) Pop() any {
-	old := *a
-	x := old[len(old)-1]
-	*a = old[:len(old)-1]
-	return x
-}
-
 const wire = time.Millisecond
 
 func newWorld(t *testing.T, seed int64) *world {
 	w := &world{
 		t: t, seed: seed, r: rand.New(rand.NewSource(seed)), up: true, stamp: 1000, inactive: 30 * time.Second,
-		clientOn: map[int]bool{}, open: map[RequestID]bool{}, held: map[int]Delivery{},
+		clientOn: map[int]bool{}, draining: map[int]bool{}, open: map[RequestID]bool{}, held: map[int]Delivery{},
 	}
 	w.server = &server{
 		w: w, newer: w.r.Intn(2) == 0, level: []int{0, 1, 4, 5}[w.r.Intn(4)], created: 100, first: 1,
@@ -74,7 +56,7 @@ func newWorld(t *testing.T, seed int64) *world {
 		w.server.publish()
 	}
 	cfg := Config{
-		Stream: "S", Prefix: "r", ID: "id", Inbox: "_INBOX.r", APIPrefix: "$JS.API.", StreamGrace: 15 * time.Second,
+		Stream: "S", Prefix: "r", ID: "id", Inbox: "_INBOX.r", APIPrefix: "$JS.API.", WaitForStream: true,
 		Retry:       Policy{Initial: 200 * time.Millisecond, Max: 2 * time.Second, Multiplier: 2, Jitter: 0.2, AttemptTimeout: 2 * time.Second},
 		MaxMessages: 1 + w.r.Intn(40), MaxBytes: 200 + w.r.Intn(4000), Expires: 30 * time.Second, Heartbeat: 2 * time.Second, Inactive: w.inactive,
 		Rand: w.r.Float64,
@@ -101,35 +83,6 @@ func (w *world) fail(format string, v ...any) {
 		w.t.Log(l)
 	}
 	w.t.Fatalf("seed %d at %s (newer=%v level=%d %s): %s", w.seed, clock(w.now), w.server.newer, w.server.level, w.m.cfg.Name, fmt.Sprintf(format, v...))
-}
-
-// toServer is what the client sends: lost with the connection, late while the
-// server is frozen.
-func (w *world) toServer(do func()) {
-	epoch := w.epoch
-	w.at(w.now+wire, func() {
-		if w.frozen > w.now {
-			w.at(w.frozen, func() {
-				if epoch == w.epoch {
-					do()
-				}
-			})
-			return
-		}
-		if epoch == w.epoch {
-			do()
-		}
-	})
-}
-
-func (w *world) toClient(do func()) {
-	epoch := w.epoch
-	w.at(w.now+wire, func() {
-		if epoch == w.epoch && w.up {
-			do()
-			w.perform()
-		}
-	})
 }
 
 func (w *world) status(attempt int, st Status) {
@@ -219,6 +172,7 @@ func (w *world) effect(e Effect) {
 		delete(w.clientOn, attempt)
 		w.toServer(func() { delete(w.server.interest, attempt) })
 	case DoDrain:
+		w.draining[attempt] = true
 		w.toServer(func() {
 			delete(w.server.interest, attempt)
 			w.toClient(func() {
@@ -239,58 +193,6 @@ func (w *world) effect(e Effect) {
 	}
 }
 
-func (w *world) request(e Effect) {
-	w.requests++
-	w.open[e.Request] = true
-	w.m.Sent(w.now, e.Request)
-	if w.apiDown > w.now {
-		return
-	}
-	w.toServer(func() {
-		a, ok := Answer{Err: &APIError{503, 10008, "JetStream system temporarily unavailable"}}, true
-		if w.apiError <= w.now {
-			a, ok = w.server.api(e)
-		}
-		if !ok || w.apiLost > w.now {
-			return
-		}
-		w.toClient(func() {
-			if w.open[e.Request] {
-				delete(w.open, e.Request)
-				w.note("answer %d %v", e.Request, a.Err)
-				w.m.Answer(w.now, e.Request, a)
-			}
-		})
-	})
-}
-
-// disconnect cuts the connection; a server that is not told goes on sending into
-// the void until it notices.
-func (w *world) disconnect(d time.Duration, told bool) {
-	if !w.up {
-		return
-	}
-	w.note("FAULT disconnected for %v told=%v", d, told)
-	w.up = false
-	w.epoch++
-	if told {
-		w.server.interest = map[int]bool{}
-	}
-	w.m.Disconnected(w.now)
-	w.perform()
-	w.at(w.now+d, func() {
-		w.note("connected again")
-		w.up = true
-		w.epoch++
-		w.server.interest = map[int]bool{}
-		for a := range w.clientOn {
-			w.server.interest[a] = true
-		}
-		w.m.Reconnected(w.now)
-		w.perform()
-	})
-}
-
 // run lets time pass.
 func (w *world) run(until time.Duration) {
 	for w.m.phase != Done {
@@ -308,7 +210,12 @@ func (w *world) run(until time.Duration) {
 		if !ok || at > until {
 			break
 		}
-		w.now = at
+		if at > w.now {
+			w.now, w.ticks = at, 0
+		}
+		if w.ticks++; w.ticks > 100 {
+			w.fail("the machine wants to be woken at once, for ever")
+		}
 		w.m.Tick(w.now)
 		w.perform()
 	}
