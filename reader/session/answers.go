@@ -223,12 +223,17 @@ func (m *Machine) pull(now time.Duration) {
 	m.sendPull(now, s, q)
 }
 
-// noteFull tells once that no pull is out because the buffer is full.
+// noteFull notes that no pull is out because the buffer is full. It is told once
+// until the caller has emptied the buffer: a slow one fills it again and again.
 func (m *Machine) noteFull(s *Session) {
 	if m.full || s.pulls.outstanding() || m.buf.msgs == 0 {
 		return
 	}
 	m.full = true
+	if m.fullTold {
+		return
+	}
+	m.fullTold = true
 	m.tell(Event{Kind: KindBufferFull, Sequence: m.cursor.Sequence, Count: uint64(m.buf.msgs)})
 }
 
@@ -237,7 +242,7 @@ func (m *Machine) Took(now time.Duration, msgs, bytes int) {
 	m.buf.msgs = max(m.buf.msgs-msgs, 0)
 	m.buf.bytes = max(m.buf.bytes-bytes, 0)
 	if m.buf.msgs == 0 {
-		m.buf.bytes = 0
+		m.buf.bytes, m.fullTold = 0, false
 	}
 	m.pull(now)
 }

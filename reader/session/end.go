@@ -117,9 +117,11 @@ func (m *Machine) fatal(now time.Duration, err error) {
 		return
 	}
 	m.fig.LastError = err
+	what := "read"
 	if m.number == 0 {
-		err = fmt.Errorf("open reader on %s: %w", m.target(), err)
+		what = "open reader on"
 	}
+	err = fmt.Errorf("%s %s: %w", what, m.target(), err)
 	e := Event{Kind: KindFailed, Sequence: m.cursor.Sequence, Cause: m.rec.cause, Err: err, Code: codeOf(err)}
 	if errors.Is(err, ErrConnectionClosed) {
 		e.Cause = CauseConnectionClosed

@@ -124,7 +124,7 @@ func (ls *leftovers) remove(m *Machine, l *leftover) {
 			m.tell(Event{Kind: KindOrphanLeft, Session: l.session, Consumer: l.name, Err: a.Err, Code: codeOf(a.Err)})
 		}
 		if !errors.Is(a.Err, ErrDenied) {
-			l.next = now + m.cfg.Retry.Pause(l.tries, m.cfg.Rand())
+			l.next = now + m.deletePause(l, a.Err)
 			return
 		}
 		// Asking again changes nothing: it lapses by itself.
@@ -132,6 +132,17 @@ func (ls *leftovers) remove(m *Machine, l *leftover) {
 			ls.drop(l)
 		}
 	})
+}
+
+// deletePause paces the deletes of one leftover. One that the server does not know,
+// but may yet make, is asked for less and less often: nobody pulls from it, so it
+// lapses by itself.
+func (m *Machine) deletePause(l *leftover, err error) time.Duration {
+	policy := m.cfg.Retry
+	if isCode(err, codeConsumerNotFound) && m.phase != Ending {
+		policy.Max = max(policy.Max, m.cfg.Inactive/3)
+	}
+	return policy.Pause(l.tries, m.cfg.Rand())
 }
 
 // gone settles a leftover and tells it.

@@ -60,7 +60,7 @@ type Machine struct {
 	looked   bool // the stream was looked at before the first create
 	blind    bool // STREAM.INFO is not permitted
 
-	full, caughtUp, paused, waitingAcks, large bool
+	full, fullTold, caughtUp, paused, waitingAcks, large bool
 
 	fig     Figures
 	effects []Effect

@@ -186,12 +186,11 @@ func (s *story) deliver(attempt int, d Delivery) {
 
 // serve takes one message off the oldest pull.
 func (in *inbox) serve() {
-	for i := range in.pulls {
-		if in.pulls[i].Batch--; in.pulls[i].Batch == 0 {
-			in.pulls = append(in.pulls[:i], in.pulls[i+1:]...)
-			in.beats = append(in.beats[:i], in.beats[i+1:]...)
-		}
+	if len(in.pulls) == 0 {
 		return
+	}
+	if in.pulls[0].Batch--; in.pulls[0].Batch == 0 {
+		in.pulls, in.beats = in.pulls[1:], in.beats[1:]
 	}
 }
 
