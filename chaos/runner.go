@@ -1,0 +1,198 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// undoTimeout bounds the undoing of one fault, a server's start included. It is
+// granted after an interrupt too: nothing is left half done.
+const undoTimeout = 30 * time.Second
+
+// Phase says what a Firing tells of a fault.
+type Phase string
+
+// The phases of a fault.
+const (
+	PhaseFired  Phase = "fired"  // it acts from now on, or has acted
+	PhaseEnded  Phase = "ended"  // it was undone
+	PhaseFailed Phase = "failed" // it could not act, or could not be undone
+)
+
+// Firing tells one step of a scheduled fault.
+type Firing struct {
+	Time   time.Time
+	Spec   Spec
+	Phase  Phase
+	Target string // what it acted on, as key=value; may be empty
+	Took   time.Duration
+	Err    error // of PhaseFailed
+}
+
+// Period is the time during which a fault acted.
+type Period struct {
+	Spec     Spec
+	From, To time.Time // To is zero while it acts
+	// Cursor is the stream sequence the reader had accepted when a destructive
+	// fault began.
+	Cursor uint64
+}
+
+// Runner fires scheduled faults on an environment and undoes them.
+type Runner struct {
+	env   *Environment
+	specs []Spec
+	tell  func(Firing)
+
+	mu      sync.Mutex
+	periods []Period
+	failed  []error
+}
+
+// NewRunner checks every fault against the catalogue and the safety rules. tell is
+// called for every step of a fault, from several goroutines, and must be quick.
+func NewRunner(env *Environment, specs []Spec, tell func(Firing)) (*Runner, error) {
+	for _, s := range specs {
+		if err := s.Validate(); err != nil {
+			return nil, err
+		}
+		if err := env.Allow(s); err != nil {
+			return nil, err
+		}
+	}
+	return &Runner{env: env, specs: slices.Clone(specs), tell: tell}, nil
+}
+
+// Run starts the schedule and returns when every fault has fired and ended, or
+// ctx has ended; then all is undone, and faults still to come do not fire.
+func (r *Runner) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, s := range r.specs {
+		running.Go(func() { r.one(ctx, s) })
+	}
+	running.Wait()
+}
+
+// one waits for the time of a fault, fires it, waits for its end and undoes it.
+func (r *Runner) one(ctx context.Context, s Spec) {
+	if !wait(ctx, s.At) {
+		return
+	}
+	fault, _ := FindFault(s.Name)
+	began := time.Now()
+	number := r.begin(Period{Spec: s, From: began, Cursor: r.env.Status().Cursor})
+	if fault.Layer == LayerWire {
+		// The proxy tells what the fault does from within apply: the firing comes first.
+		r.told(Firing{Time: began, Spec: s, Phase: PhaseFired})
+	}
+	on, end, err := r.env.apply(ctx, s)
+	switch {
+	case err != nil:
+		r.failure(s, fmt.Errorf("fault %s: %w", s.Fault(), err))
+	case fault.Layer != LayerWire:
+		r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseFired, Target: on.String(), Took: time.Since(began)})
+	}
+	if end != nil {
+		if err == nil && !fault.Once {
+			r.last(ctx, s.Length())
+		}
+		r.undo(ctx, s, fault, end, err == nil)
+	}
+	r.end(number)
+}
+
+// last waits for the end of a fault; one without a length lasts until ctx ends.
+func (r *Runner) last(ctx context.Context, length time.Duration) {
+	if length == 0 {
+		<-ctx.Done()
+		return
+	}
+	wait(ctx, length)
+}
+
+func (r *Runner) undo(ctx context.Context, s Spec, fault Fault, end undo, applied bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	began := time.Now()
+	err := end(ctx)
+	switch {
+	case err != nil && applied:
+		r.failure(s, fmt.Errorf("end of fault %s: %w", s.Fault(), err))
+	case err == nil && applied && !fault.Once:
+		r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseEnded, Took: time.Since(began)})
+	}
+}
+
+// wait says whether the time came before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *Runner) begin(p Period) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.periods = append(r.periods, p)
+	return len(r.periods) - 1
+}
+
+func (r *Runner) end(number int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.periods[number].To = time.Now()
+}
+
+func (r *Runner) told(f Firing) {
+	if r.tell != nil {
+		r.tell(f)
+	}
+}
+
+// failure keeps what could not be done: without the fault there is nothing to judge.
+func (r *Runner) failure(s Spec, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // interrupted, not failed
+	}
+	r.mu.Lock()
+	r.failed = append(r.failed, err)
+	r.mu.Unlock()
+	r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseFailed, Err: err})
+}
+
+// Periods tells when which fault acted so far.
+func (r *Runner) Periods() []Period {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.periods)
+}
+
+// Failed tells which faults could not act or could not be undone.
+func (r *Runner) Failed() []error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.failed)
+}
+
+// String is key=value, or nothing.
+func (t target) String() string {
+	if t.key == "" {
+		return ""
+	}
+	return t.key + "=" + t.value
+}

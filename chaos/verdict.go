@@ -1,0 +1,203 @@
+package chaos
+
+import (
+	"fmt"
+	"time"
+)
+
+// Finding is the verdict in one word.
+type Finding string
+
+// The findings.
+const (
+	Held    Finding = "held"
+	Broken  Finding = "broken"
+	Unknown Finding = "unknown" // it could not be judged
+)
+
+// NotCounted stands for a count of orphans that could not be taken.
+const NotCounted = -1
+
+// Ending is what is known only when all is over.
+type Ending struct {
+	Time        time.Time // when reading ended
+	Periods     []Period
+	APIRequests uint64
+	Orphans     int     // consumers of ours left on the server, or NotCounted
+	Undrained   uint64  // messages the reader should have come to and did not
+	Failed      []error // faults that could not act
+	Err         error   // why the reader ended by itself; nil when we closed it
+	Interrupted bool    // a signal cut the run short
+	// SkipsOnReset: the reader is not to read a re-created stream from its start, so
+	// that what was published before it told the reset counts as destroyed.
+	SkipsOnReset bool
+}
+
+// Verdict is what became of the contract.
+type Verdict struct {
+	Contract    Finding
+	MeasuredBy  Measure
+	Delivered   uint64
+	Lost        uint64
+	Duplicated  uint64
+	OutOfOrder  uint64
+	Told        uint64 // not read, and accounted for: told as missed or skipped, or destroyed by a fault
+	Unknown     uint64 // published without an acknowledgement, and not read
+	Unexpected  uint64 // read, and never published
+	Sessions    int
+	LongestDeaf time.Duration
+	APIRequests uint64
+	Orphans     int
+	Reasons     []string // why it is broken or unknown
+}
+
+// Judge gives the verdict on all that was observed.
+func (o *Oracle) Judge(end Ending) Verdict {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	v := Verdict{
+		Contract: Held, MeasuredBy: o.rules.Measure, Delivered: o.delivered,
+		Sessions: o.events.sessions, APIRequests: end.APIRequests, Orphans: end.Orphans,
+	}
+	if o.rules.Measure == BySequences && o.rules.AtLeastOnce {
+		v.MeasuredBy = ByNothing
+	}
+	o.count(&v, end)
+	o.judgeDeafness(&v, end)
+	v.breach(v.Lost > 0, "%d messages lost", v.Lost)
+	v.breach(v.Duplicated > 0, "%d messages delivered twice", v.Duplicated)
+	v.breach(v.OutOfOrder > 0, "%d messages out of order", v.OutOfOrder)
+	v.breach(v.Unexpected > 0, "%d messages read that were never published", v.Unexpected)
+	v.breach(v.Orphans > 0, "%d consumers of ours left on the server", v.Orphans)
+	v.doubt(end.Err != nil, "the reader ended: %v", end.Err)
+	for _, err := range end.Failed {
+		v.doubt(true, "%v", err)
+	}
+	v.doubt(end.Undrained > 0 && v.Lost == 0, "%d messages not read within the time to drain", end.Undrained)
+	v.doubt(o.rules.Measure == ByIDs && o.acknowledged() == 0 && !end.Interrupted, "no message was published")
+	return v
+}
+
+func (o *Oracle) count(v *Verdict, end Ending) {
+	if o.rules.Measure == BySequences {
+		c := bySequences(o.runs, &o.events, o.rules)
+		v.Lost, v.Duplicated, v.OutOfOrder, v.Told = c.lost, c.duplicated, c.disordered, c.told
+		return
+	}
+	destroyed := o.destructions(end)
+	for _, w := range o.writers {
+		lost, told := w.lost(o.events.told, destroyed)
+		if end.Interrupted || end.Err != nil {
+			// Cut short: what was not read yet is not lost, unless something behind it was read.
+			lost = min(lost, w.lostBefore(o.events.told, destroyed))
+		}
+		v.Lost += lost
+		v.Told += told
+		v.Duplicated += w.duplicated
+		v.OutOfOrder += w.disordered
+		v.Unexpected += w.unexpectedReads()
+		for i := range w.ids {
+			if p := &w.ids[i]; !p.attempted.IsZero() && p.acknowledged.IsZero() && p.reads == 0 {
+				v.Unknown++
+			}
+		}
+	}
+	if o.rules.AtLeastOnce {
+		v.Duplicated, v.OutOfOrder = 0, 0
+	}
+}
+
+// lostBefore is lost among what was published before the newest message read.
+func (w *writer) lostBefore(told []span, destroyed []destruction) uint64 {
+	before := writer{ids: w.ids[:max(w.highest, w.base)-w.base]}
+	lost, _ := before.lost(told, destroyed)
+	return lost
+}
+
+func (o *Oracle) acknowledged() (n uint64) {
+	for _, w := range o.writers {
+		n += w.base
+		for i := range w.ids {
+			if !w.ids[i].acknowledged.IsZero() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// destructions are the faults that destroyed messages, in the order they fired.
+func (o *Oracle) destructions(end Ending) []destruction {
+	var all []destruction
+	var after time.Time
+	for _, p := range end.Periods {
+		if f, _ := FindFault(p.Spec.Name); !f.Destructive {
+			continue
+		}
+		until := p.To
+		if until.IsZero() {
+			until = end.Time
+		}
+		all = append(all, destruction{after: after, until: until, cursor: p.Cursor})
+		if end.SkipsOnReset {
+			all = append(all, destruction{after: p.From, until: o.events.readsAgain(until)})
+		}
+		after = until
+	}
+	return all
+}
+
+func (o *Oracle) judgeDeafness(v *Verdict, end Ending) {
+	for _, d := range o.events.deafUntil(end.Time) {
+		length := d.to.Sub(d.from)
+		v.LongestDeaf = max(v.LongestDeaf, length)
+		limit := faultTime(end.Periods, d, end.Time) + o.rules.Deafness
+		v.breach(length > limit, "deaf for %s after %s, allowed %s", rounded(length), d.cause, rounded(limit))
+	}
+	if o.rules.Measure != ByIDs {
+		return
+	}
+	// The reader's word is checked: a message that was stored must not wait longer
+	// than a deaf reader may.
+	for _, w := range o.writers {
+		waits := w.waits
+		for i := range w.ids {
+			waits = append(waits, w.ids[i].waited())
+		}
+		v.breachOf(waits, o.rules.Deafness, end)
+	}
+}
+
+// breachOf tells the longest of the waits that are not allowed.
+func (v *Verdict) breachOf(waits []deafPeriod, allowed time.Duration, end Ending) {
+	var worst, limit time.Duration
+	for _, wait := range waits {
+		length := wait.to.Sub(wait.from)
+		if length <= allowed || length <= worst {
+			continue
+		}
+		if l := allowed + faultTime(end.Periods, wait, end.Time); length > l {
+			worst, limit = length, l
+		}
+	}
+	v.breach(worst > 0, "a stored message waited %s, allowed %s", rounded(worst), rounded(limit))
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+
+func (v *Verdict) breach(broken bool, format string, args ...any) {
+	if broken {
+		v.Contract = Broken
+		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+	}
+}
+
+func (v *Verdict) doubt(doubtful bool, format string, args ...any) {
+	if !doubtful {
+		return
+	}
+	if v.Contract == Held {
+		v.Contract = Unknown
+	}
+	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+}

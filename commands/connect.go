@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// How our connections behave: they come back for ever, soon at first, spread
+// when many come back at once, and no call of nats.go blocks for long behind a
+// server that stands still.
+const (
+	flusherTimeout = 2 * time.Second
+	firstReconnect = 50 * time.Millisecond
+	slowReconnect  = 2 * time.Second
+)
+
+// reconnectDelay doubles from firstReconnect to slowReconnect, less up to half
+// of it by chance.
+func reconnectDelay(attempts int) time.Duration {
+	d := firstReconnect << min(max(attempts-1, 0), 10)
+	d = min(d, slowReconnect)
+	return d - time.Duration(rand.Int64N(int64(d)/2))
+}
+
+// connect makes one connection within the time-out, or says why not. extra
+// options win; a goroutine closes a connection that comes too late.
+func (p *program) connect(ctx context.Context, s settings, extra ...nats.Option) (*nats.Conn, error) {
+	options, err := s.context.NATSOptions(p.connectionOptions(s)...)
+	if err != nil {
+		return nil, usage{problem: "login: " + err.Error(), cause: err}
+	}
+	servers := s.context.ServerURL()
+	type answer struct {
+		nc  *nats.Conn
+		err error
+	}
+	made := make(chan answer, 1)
+	go func() {
+		nc, err := nats.Connect(servers, append(options, extra...)...)
+		made <- answer{nc, err}
+	}()
+	late := func() {
+		if a := <-made; a.nc != nil {
+			a.nc.Close()
+		}
+	}
+	limit := time.NewTimer(s.timeout)
+	defer limit.Stop()
+	select {
+	case a := <-made:
+		if a.err != nil {
+			return nil, noConnection(s, a.err)
+		}
+		return a.nc, nil
+	case <-limit.C:
+		go late()
+		return nil, noConnection(s, nats.ErrTimeout)
+	case <-ctx.Done():
+		go late()
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (p *program) connectionOptions(s settings) []nats.Option {
+	options := []nats.Option{
+		nats.Name(s.name),
+		nats.Timeout(s.timeout),
+		nats.MaxReconnects(-1),
+		nats.CustomReconnectDelay(reconnectDelay),
+		nats.IgnoreAuthErrorAbort(), // a login that is refused for a while is tried again
+		nats.FlusherTimeout(flusherTimeout),
+		// nats.go prints errors of its own accord where no handler is set.
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { p.trace(s, "connection: %v", err) }),
+	}
+	if !s.trace {
+		return options
+	}
+	return append(options,
+		nats.ConnectHandler(func(nc *nats.Conn) { p.trace(s, "connected to %s", nc.ConnectedUrlRedacted()) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { p.trace(s, "disconnected: %v", err) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { p.trace(s, "reconnected to %s", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { p.trace(s, "reconnect: %v", err) }),
+	)
+}
+
+func (p *program) trace(s settings, format string, args ...any) {
+	if s.trace {
+		p.note("trace: "+format, args...)
+	}
+}
+
+// noConnection says in one line which server did not let us in, and why.
+func noConnection(s settings, err error) error {
+	servers := s.context.ServerURL()
+	u := usage{cause: err}
+	var network *net.OpError
+	switch {
+	case errors.Is(err, nats.ErrNoServers):
+		u.problem = fmt.Sprintf("no server at %s: connection refused", servers)
+		u.hint = "start a nats-server, or name another with --server or --context; watch --demo brings its own"
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
+		errors.Is(err, nats.ErrAccountAuthExpired), strings.Contains(strings.ToLower(err.Error()), "authorization violation"),
+		strings.Contains(err.Error(), "nkeys not supported"):
+		login := s.login
+		if login == "" {
+			login = "a connection without a login"
+		}
+		u.problem = fmt.Sprintf("wrong credentials: the server at %s refuses %s: %v", servers, login, err)
+		u.hint = "set --user and --password, --token, --creds, --nkey or --context"
+	case errors.Is(err, nats.ErrTimeout), errors.As(err, &network) && network.Timeout():
+		u.problem = fmt.Sprintf("no server at %s: no answer within %s", servers, s.timeout)
+		u.hint = "check --server, and --timeout on a slow link"
+	default:
+		u.problem = fmt.Sprintf("no connection to %s: %v", servers, err)
+		u.hint = "check --server, --context and the TLS flags"
+	}
+	return u
+}
+
+// jetStream gives the JetStream API as the settings address it.
+func (s settings) jetStream(nc *nats.Conn) (jetstream.JetStream, error) {
+	timeout := jetstream.WithDefaultTimeout(s.timeout)
+	switch {
+	case s.context.JSAPIPrefix() != "":
+		return jetstream.NewWithAPIPrefix(nc, s.context.JSAPIPrefix(), timeout)
+	case s.context.JSDomain() != "":
+		return jetstream.NewWithDomain(nc, s.context.JSDomain(), timeout)
+	default:
+		return jetstream.New(nc, timeout)
+	}
+}

@@ -1,0 +1,204 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+)
+
+const explainSchema = "nats-reader/explain/v1"
+
+// topic is the kind of a word that can be explained.
+type topic string
+
+// The topics, in the order they are listed.
+const (
+	topicStatus topic = "status"
+	topicCode   topic = "err_code"
+	topicEvent  topic = "event"
+	topicCause  topic = "cause"
+	topicState  topic = "state"
+	topicFault  topic = "fault"
+)
+
+var topics = []topic{topicStatus, topicCode, topicEvent, topicCause, topicState, topicFault}
+
+// entry explains one word.
+type entry struct {
+	Topic  topic  `json:"topic"`
+	Word   string `json:"word"`
+	Text   string `json:"text,omitempty"` // the server's own words, of a status or code
+	Means  string `json:"means"`
+	Reader string `json:"reader"` // what the reader does about it
+	Do     string `json:"do"`     // what to do about it
+}
+
+// entries is everything that can be explained.
+func entries() []entry {
+	return slices.Concat(statusEntries(), codeEntries(), eventEntries(), causeEntries(), stateEntries(), faultEntries())
+}
+
+// faultEntries come from the catalogue: what a fault does is written in one place.
+func faultEntries() []entry {
+	var all []entry
+	for _, f := range chaos.Faults() {
+		danger := "harmless: its end undoes it"
+		if f.Destructive {
+			danger = "destroys messages"
+		}
+		e := entry{
+			Topic: topicFault, Word: f.Name,
+			Means:  fmt.Sprintf("%s. Where: %s.", capital(f.Does), f.Where),
+			Reader: fmt.Sprintf("Heals, within the deafness the contract allows. After the fault: %s (%s).", f.Undo, danger),
+			Do:     "Write it as " + faultExample(f) + ".",
+		}
+		for _, q := range f.Parameters {
+			e.Do += fmt.Sprintf(" %s=%s: %s.", q.Name, strings.ToUpper(string(q.Type)), q.Words)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func faultExample(f chaos.Fault) string {
+	switch {
+	case f.Once:
+		return f.Name + "@5s"
+	case f.Default > 0:
+		return fmt.Sprintf("%s@5s+%s", f.Name, f.Default)
+	default:
+		return f.Name + "@5s+10s, or without + until the end"
+	}
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func (p *program) explainCommand() *cli.Command {
+	return &cli.Command{
+		Name: "explain", Usage: "what a status, err_code, event, cause, state or fault means and what to do",
+		ArgsUsage: "[WORD...]",
+		Flags: []cli.Flag{
+			formatFlag(),
+			boolFlag(flagJSON, "", "short for --format json"),
+		},
+		Action: func(c *cli.Context) error {
+			asJSON, err := wantsJSON(c)
+			if err != nil {
+				return err
+			}
+			return p.explain(strings.Join(c.Args().Slice(), " "), asJSON)
+		},
+	}
+}
+
+func (p *program) explain(word string, asJSON bool) error {
+	all := entries()
+	found := all
+	if word != "" {
+		if found = lookUp(all, word); len(found) == 0 {
+			return usage{
+				problem: fmt.Sprintf("nothing is known by the word %q", word),
+				hint:    didYouMean(word, wordsOf(all), "nats-reader explain lists all words"),
+			}
+		}
+	}
+	switch {
+	case asJSON:
+		return json.NewEncoder(p.stdout).Encode(struct {
+			Schema  string  `json:"schema"`
+			Entries []entry `json:"entries"`
+		}{explainSchema, found})
+	case word == "":
+		return listWords(p.stdout, all)
+	default:
+		return printEntries(p.stdout, found)
+	}
+}
+
+// lookUp finds a word by itself, by the server's text, or by both: "409 consumer
+// deleted". Case, "-" and "_" do not matter. An exact hit wins over a part.
+func lookUp(all []entry, word string) []entry {
+	want := plainWord(word)
+	var exact, part []entry
+	for _, e := range all {
+		name, text := plainWord(e.Word), plainWord(e.Text)
+		switch {
+		case want == name, want == text && text != "", want == name+" "+text:
+			exact = append(exact, e)
+		case text != "" && len(want) > 3 && (strings.Contains(name+" "+text, want) || strings.Contains(want, text)):
+			part = append(part, e)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return part
+}
+
+func plainWord(s string) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r == ' ' || r == '-' || r == '_' || r == '"'
+	}), " "))
+}
+
+func wordsOf(all []entry) []string {
+	var words []string
+	for _, e := range all {
+		words = append(words, e.Word)
+		if e.Text != "" {
+			words = append(words, e.Text)
+		}
+	}
+	return words
+}
+
+func printEntries(w io.Writer, found []entry) error {
+	for i, e := range found {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		title := e.Word
+		if e.Text != "" {
+			title += fmt.Sprintf(" %q", e.Text)
+		}
+		if _, err := fmt.Fprintf(w, "%s (%s)\n  means:  %s\n  reader: %s\n  do:     %s\n", title, e.Topic, e.Means, e.Reader, e.Do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listWords lists all words, a topic after the other.
+func listWords(w io.Writer, all []entry) error {
+	for _, t := range topics {
+		if _, err := fmt.Fprintf(w, "%s\n", strings.ToUpper(string(t))); err != nil {
+			return err
+		}
+		for _, e := range all {
+			if e.Topic != t {
+				continue
+			}
+			about := e.Text
+			if about == "" {
+				about, _, _ = strings.Cut(e.Means, ". ")
+			}
+			if _, err := fmt.Fprintf(w, "  %-20s %s\n", e.Word, about); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+const connectionFlags = "CONNECTION (as natscli)"
+
+// The names of the global flags that the code asks for.
+const (
+	flagServer         = "server"
+	flagUser           = "user"
+	flagPassword       = "password"
+	flagToken          = "token"
+	flagCreds          = "creds"
+	flagNKey           = "nkey"
+	flagJWT            = "jwt"
+	flagSeed           = "seed"
+	flagTLSCert        = "tlscert"
+	flagTLSKey         = "tlskey"
+	flagTLSCA          = "tlsca"
+	flagTLSFirst       = "tlsfirst"
+	flagTimeout        = "timeout"
+	flagSocksProxy     = "socks-proxy"
+	flagAPIPrefix      = "js-api-prefix"
+	flagEventPrefix    = "js-event-prefix"
+	flagDomain         = "js-domain"
+	flagInboxPrefix    = "inbox-prefix"
+	flagConnectionName = "connection-name"
+	flagContext        = "context"
+	flagNoContext      = "no-context"
+	flagTrace          = "trace"
+)
+
+// boolFlag is a flag that is off unless it is given; its help says no more.
+func boolFlag(name, category, text string, aliases ...string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Category: category, Usage: text, Aliases: aliases, DisableDefaultText: true}
+}
+
+// globalFlags is natscli's table of global flags and variables, for every
+// command. Each call makes new values: urfave/cli keeps state in a flag.
+func globalFlags() []cli.Flag {
+	text := func(name, env, usage string, aliases ...string) cli.Flag {
+		f := &cli.StringFlag{Name: name, Usage: usage, Aliases: aliases, Category: connectionFlags}
+		if env != "" {
+			f.EnvVars = []string{env}
+		}
+		return f
+	}
+	return []cli.Flag{
+		text(flagServer, "NATS_URL", "`URL` of the servers, separated by commas", "s"),
+		text(flagUser, "NATS_USER", "`USER` to log in as; a token where no password is given"),
+		text(flagPassword, "NATS_PASSWORD", "`PASSWORD` of the user"),
+		text(flagToken, "NATS_TOKEN", "`TOKEN` to log in with"),
+		text(flagCreds, "NATS_CREDS", "`FILE` of user credentials"),
+		text(flagNKey, "NATS_NKEY", "`FILE` of a user nkey seed"),
+		text(flagJWT, "NATS_JWT", "user `JWT`, or where it is"),
+		text(flagSeed, "NATS_SEED", "user `SEED`, or where it is"),
+		text(flagTLSCert, "NATS_CERT", "`FILE` of the TLS client certificate"),
+		text(flagTLSKey, "NATS_KEY", "`FILE` of the TLS client key"),
+		text(flagTLSCA, "NATS_CA", "`FILE` of the TLS certificate authorities"),
+		boolFlag(flagTLSFirst, connectionFlags, "TLS handshake before the server's greeting", "tls-first"),
+		&cli.DurationFlag{Name: flagTimeout, EnvVars: []string{"NATS_TIMEOUT"}, Value: 5 * time.Second, Usage: "how long to wait for the connection and for one answer", Category: connectionFlags},
+		text(flagSocksProxy, "NATS_SOCKS_PROXY", "`URL` of a SOCKS5 proxy"),
+		text(flagAPIPrefix, "", "`PREFIX` of the JetStream API"),
+		text(flagEventPrefix, "", "`PREFIX` of the JetStream advisories"),
+		text(flagDomain, "", "JetStream `DOMAIN`", "domain"),
+		text(flagInboxPrefix, "", "`PREFIX` of inboxes"),
+		text(flagConnectionName, "", "`NAME` of the connection (default: nats-reader VERSION)"),
+		text(flagContext, "NATS_CONTEXT", "`NAME` of a natscli context, or a .json file of one"),
+		boolFlag(flagNoContext, connectionFlags, "use no context, not the selected one either"),
+		boolFlag(flagTrace, connectionFlags, "tell what happens to the connection, on stderr"),
+	}
+}

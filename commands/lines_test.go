@@ -1,0 +1,63 @@
+package commands
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/reader"
+	"github.com/an-open-reader/nats-reader/reader/session"
+)
+
+func TestPlainEvent(t *testing.T) {
+	for _, test := range []struct {
+		event reader.Event
+		want  string
+	}{
+		{
+			reader.Event{
+				Kind: session.KindSessionReplaced, Session: 2, Cause: session.CauseConsumerDeleted, From: 1042,
+				Took: 3 * time.Millisecond, Deaf: 4 * time.Millisecond, Consumer: "reader-Ab12-2",
+			},
+			"session 2 replaced session 1  cause=consumer_deleted took=3ms deaf=4ms from=1042 consumer=reader-Ab12-2",
+		},
+		{reader.Event{Kind: session.KindDisconnected}, "disconnected"},
+		{
+			reader.Event{Kind: session.KindReplaceFailed, Session: 1, Attempt: 2, Err: errors.New("dial nats://ann:secret@h: no")},
+			`an attempt to replace session 1 failed  attempt=2 error="dial nats://xxxxx@h: no"`,
+		},
+	} {
+		if got := plainEvent(test.event); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+func TestEveryKindHasItsSentence(t *testing.T) {
+	seen := map[string]session.Kind{}
+	for _, k := range session.Kinds() {
+		text := sentence(reader.Event{Kind: k, Session: 2})
+		if other, twice := seen[text]; twice || text == "" {
+			t.Errorf("%s and %s read alike: %q", k, other, text)
+		}
+		seen[text] = k
+		if _, fixed := sentences[k]; !fixed && text == string(k) {
+			t.Errorf("%s has no sentence", k)
+		}
+	}
+}
+
+// The last line is what scripts read: its form is a contract.
+func TestSummaryLine(t *testing.T) {
+	v := chaos.Verdict{Contract: chaos.Held, Delivered: 2391, Sessions: 4, LongestDeaf: 4010 * time.Millisecond, APIRequests: 14}
+	const want = "contract held  delivered=2391 lost=0 duplicated=0 out_of_order=0 sessions=4 longest_deaf=4.01s api_requests=14 orphans=0"
+	if got := summaryLine(v); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for finding, code := range map[chaos.Finding]int{chaos.Held: 0, chaos.Broken: 2, chaos.Unknown: 3} {
+		if got := exitOf(finding); got != code {
+			t.Errorf("%s ends with %d, want %d", finding, got, code)
+		}
+	}
+}

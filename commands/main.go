@@ -1,0 +1,111 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The exit codes. DESIGN: the code says what was found, not how it was found.
+const (
+	exitGood        = 0   // all went well; the contract held
+	exitWarning     = 1   // something to look at
+	exitCritical    = 2   // a deaf reader found, the contract broken
+	exitCannotJudge = 3   // usage, no connection, stream missing, a crash of ours
+	exitInterrupted = 130 // a signal; everything was undone
+)
+
+// program is what every command is given: the outside of the process.
+type program struct {
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	version string
+}
+
+// Main runs one command line, without the program's name, and returns the exit
+// code of the process. The end of ctx is an interrupt. It never calls os.Exit.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, version string) (code int) {
+	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, version: versionOf(version)}
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintf(stderr, "nats-reader: error: a bug of nats-reader: %v\n%s", v, debug.Stack())
+			code = exitCannotJudge
+		}
+	}()
+	err := p.run(ctx, args)
+	if err == nil {
+		return exitGood
+	}
+	if interrupted(ctx, err) {
+		return exitInterrupted
+	}
+	var done outcome
+	if errors.As(err, &done) {
+		return done.code
+	}
+	report(stderr, explainError(err))
+	return exitCannotJudge
+}
+
+// outcome is the end of a command that has told its result itself.
+type outcome struct{ code int }
+
+func (o outcome) Error() string { return fmt.Sprintf("exit code %d", o.code) }
+
+// interrupted says whether a signal ended the command, not a fault of its own.
+func interrupted(ctx context.Context, err error) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	var done outcome
+	return errors.Is(err, context.Canceled) || errors.As(err, &done) && done.code == exitInterrupted
+}
+
+func (p *program) run(ctx context.Context, args []string) error {
+	app := p.app()
+	line, err := normalise(app, args)
+	if err != nil {
+		return err
+	}
+	app.Metadata = map[string]any{givenFlags: line.given}
+	return app.RunContext(ctx, append([]string{app.Name}, line.args...))
+}
+
+// app is the whole command line as a table.
+func (p *program) app() *cli.App {
+	commands := []*cli.Command{
+		p.watchCommand(), p.readCommand(), p.explainCommand(), p.versionCommand(),
+	}
+	for _, c := range commands {
+		c.Flags = append(c.Flags, globalFlags()...)
+		// A stream may be called "help".
+		c.HideHelpCommand = true
+		c.OnUsageError = usageError
+	}
+	return &cli.App{
+		Name:      "nats-reader",
+		HelpName:  "nats-reader",
+		Usage:     "an open reader reads: a JetStream reader that cannot go deaf",
+		UsageText: "nats-reader COMMAND [FLAGS] [STREAM [FILTER...]]",
+		Version:   p.version,
+		Commands:  commands,
+		Writer:    p.stdout,
+		ErrWriter: p.stderr,
+		// A fault's parameters hold commas.
+		DisableSliceFlagSeparator: true,
+		// Only Main turns an error into an exit code.
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   usageError,
+	}
+}
+
+// usageError is what urfave/cli refuses by itself: a variable of the environment
+// that its flag cannot hold.
+func usageError(_ *cli.Context, err error, _ bool) error {
+	return usage{problem: err.Error(), hint: "see nats-reader --help"}
+}

@@ -1,0 +1,293 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// givenFlags is the key of cli.App.Metadata that holds which flags stood on the
+// command line: urfave/cli does not tell them from the environment.
+const givenFlags = "given"
+
+// commandLine is a command line in the one order that urfave/cli reads right:
+// the command, its flags as --name=value, "--", the arguments.
+type commandLine struct {
+	args  []string
+	given map[string]bool
+}
+
+// normalise puts a command line in order, whatever the place of its flags. A flag
+// belongs to the command wherever it stands; "--" ends the flags. Unknown
+// commands and flags, missing and impossible values are told here.
+func normalise(app *cli.App, args []string) (commandLine, error) {
+	n := normaliser{table: flagsOf(app.Commands), known: app.Commands, given: map[string]bool{}}
+	if err := n.read(args); err != nil {
+		return commandLine{}, err
+	}
+	if err := n.check(); err != nil {
+		return commandLine{}, err
+	}
+	line := commandLine{args: n.path, given: n.given}
+	for _, f := range n.flags {
+		line.args = append(line.args, f.text)
+	}
+	if len(n.path) > 0 && n.path[0] != "help" {
+		line.args = append(line.args, "--")
+	}
+	line.args = append(line.args, n.arguments...)
+	return line, nil
+}
+
+type givenFlag struct {
+	flag cli.Flag
+	name string // as typed, for errors
+	text string // --name=value
+}
+
+type normaliser struct {
+	table     map[string][]cli.Flag // every flag of every command by each of its names
+	known     []*cli.Command
+	command   *cli.Command
+	path      []string
+	flags     []givenFlag
+	arguments []string
+	given     map[string]bool
+}
+
+// flagsOf lists the flags of all commands. Flags of one name have one shape in
+// every command, or a flag before its command could not be read.
+func flagsOf(commands []*cli.Command) map[string][]cli.Flag {
+	table := map[string][]cli.Flag{}
+	for _, f := range []cli.Flag{cli.HelpFlag, cli.VersionFlag} {
+		for _, name := range f.Names() {
+			table[name] = append(table[name], f)
+		}
+	}
+	for _, c := range commands {
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				table[name] = append(table[name], f)
+			}
+		}
+	}
+	return table
+}
+
+func (n *normaliser) read(args []string) error {
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		switch {
+		case word == "--":
+			n.arguments = append(n.arguments, args...)
+			return n.needCommand()
+		case len(word) > 1 && word[0] == '-' && !isNumber(word):
+			rest, err := n.readFlag(word, args)
+			if err != nil {
+				return err
+			}
+			args = rest
+		case n.command == nil && len(n.path) == 0:
+			if err := n.readCommand(word); err != nil {
+				return err
+			}
+		default:
+			n.arguments = append(n.arguments, word)
+		}
+	}
+	return nil
+}
+
+func (n *normaliser) needCommand() error {
+	if n.command != nil || len(n.path) > 0 || len(n.arguments) == 0 {
+		return nil
+	}
+	word := n.arguments[0]
+	n.arguments = n.arguments[1:]
+	return n.readCommand(word)
+}
+
+func isNumber(word string) bool {
+	_, err := strconv.ParseFloat(word, 64)
+	return err == nil
+}
+
+func (n *normaliser) readCommand(word string) error {
+	n.path = append(n.path, word)
+	if word == "help" {
+		return nil
+	}
+	var names []string
+	for _, c := range n.known {
+		if c.HasName(word) {
+			n.command = c
+			return nil
+		}
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return usage{
+		problem: fmt.Sprintf("unknown command %q", word),
+		hint:    didYouMean(word, names, "commands: "+strings.Join(names, ", ")),
+	}
+}
+
+// readFlag takes one flag, and its value where it needs one, and gives what is left.
+func (n *normaliser) readFlag(word string, rest []string) ([]string, error) {
+	name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	f := n.find(name)
+	if f == nil && !strings.HasPrefix(word, "--") && len(name) > 1 {
+		// -sVALUE, as natscli takes it.
+		if short := n.find(name[:1]); short != nil && takesValue(short) {
+			f, value, hasValue = short, strings.TrimLeft(word, "-")[1:], true
+			name = name[:1]
+		}
+	}
+	if f == nil {
+		if positive, found := strings.CutPrefix(name, "no-"); found {
+			// natscli's other way to write --flag=false.
+			if f = n.find(positive); f != nil && !takesValue(f) && !hasValue {
+				name, value, hasValue = positive, "false", true
+			} else {
+				f = nil
+			}
+		}
+	}
+	if f == nil {
+		return nil, n.unknownFlag(word, name)
+	}
+	switch {
+	case hasValue:
+	case !takesValue(f):
+		value = "true"
+	case len(rest) == 0 || n.isFlag(rest[0]):
+		return nil, usage{problem: fmt.Sprintf("flag %s needs a value", dashed(name)), hint: "write " + dashed(name) + " VALUE"}
+	default:
+		value, rest = rest[0], rest[1:]
+	}
+	n.flags = append(n.flags, givenFlag{flag: f, name: name, text: "--" + f.Names()[0] + "=" + value})
+	n.given[f.Names()[0]] = true
+	return rest, checkValue(f, name, value)
+}
+
+// find gives the flag of a name: the command's own where the command is known.
+func (n *normaliser) find(name string) cli.Flag {
+	all := n.table[name]
+	if len(all) == 0 {
+		return nil
+	}
+	if n.command != nil {
+		for _, f := range all {
+			if slices.Contains(n.command.Flags, f) {
+				return f
+			}
+		}
+	}
+	return all[0]
+}
+
+// isFlag says whether a word is a flag for certain: a value may begin with "-".
+func (n *normaliser) isFlag(word string) bool {
+	if !strings.HasPrefix(word, "-") || word == "-" {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	return word == "--" || len(n.table[name]) > 0
+}
+
+func (n *normaliser) unknownFlag(word, name string) error {
+	typed, _, _ := strings.Cut(word, "=")
+	names := n.names()
+	hint := "see nats-reader --help"
+	if n.command != nil {
+		hint = "see nats-reader " + n.command.Name + " --help"
+	}
+	return usage{problem: "unknown flag " + typed, hint: didYouMean("--"+name, names, hint)}
+}
+
+// names lists the long names that may stand here.
+func (n *normaliser) names() []string {
+	var names []string
+	for name, flags := range n.table {
+		if len(name) == 1 {
+			continue
+		}
+		for _, f := range flags {
+			if n.command == nil || slices.Contains(n.command.Flags, f) {
+				names = append(names, dashed(name))
+				break
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// check refuses flags of another command: they were read before it was known.
+func (n *normaliser) check() error {
+	if n.command == nil {
+		for _, f := range n.flags {
+			if f.flag != cli.HelpFlag && f.flag != cli.VersionFlag {
+				return usage{problem: "a command is missing: " + dashed(f.name) + " alone does nothing", hint: "see nats-reader --help"}
+			}
+		}
+		return nil
+	}
+	for _, f := range n.flags {
+		name := f.flag.Names()[0]
+		if f.flag == cli.HelpFlag || slices.ContainsFunc(n.command.Flags, func(own cli.Flag) bool {
+			return slices.Contains(own.Names(), name)
+		}) {
+			continue
+		}
+		return usage{
+			problem: fmt.Sprintf("command %s has no flag %s", n.command.Name, dashed(f.name)),
+			hint:    "see nats-reader " + n.command.Name + " --help",
+		}
+	}
+	return nil
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+func takesValue(f cli.Flag) bool {
+	_, isBool := f.(*cli.BoolFlag)
+	return !isBool
+}
+
+// checkValue refuses a value that its flag cannot hold, in words.
+func checkValue(f cli.Flag, name, value string) error {
+	bad := func(want string) error {
+		return usage{problem: fmt.Sprintf("flag %s: %q is not %s", dashed(name), value, want)}
+	}
+	switch f.(type) {
+	case *cli.BoolFlag:
+		if _, err := strconv.ParseBool(value); err != nil {
+			return bad("true or false")
+		}
+	case *cli.DurationFlag:
+		if _, err := time.ParseDuration(value); err != nil {
+			return bad("a duration such as 250ms, 2s or 1h")
+		}
+	case *cli.IntFlag:
+		if _, err := strconv.Atoi(value); err != nil {
+			return bad("a whole number")
+		}
+	case *cli.Uint64Flag:
+		if _, err := strconv.ParseUint(value, 10, 64); err != nil {
+			return bad("a whole number from 0")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package commands
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+func testProgram() *program {
+	return &program{stdout: &strings.Builder{}, stderr: &strings.Builder{}, version: "test"}
+}
+
+func TestNormalisePutsEveryFlagBetweenCommandAndArguments(t *testing.T) {
+	for _, test := range []struct{ name, line, want string }{
+		{"global before the command", "--server nats://a read S", "read --server=nats://a -- S"},
+		{"global after the command", "read --server nats://a S", "read --server=nats://a -- S"},
+		{"global before and after: both, in order", "-s a read S --server=b", "read --server=a --server=b -- S"},
+		{"flag after an argument", "read S --from 5 F", "read --from=5 -- S F"},
+		{"double dash ends the flags", "read -- S --from", "read -- S --from"},
+		{"double dash before the command", "--server a -- read S --x", "read --server=a -- S --x"},
+		{"value with equals", "read S --name=a=b", "read --name=a=b -- S"},
+		{"short value glued", "read -snats://a S", "read --server=nats://a -- S"},
+		{"short value apart", "read -s nats://a S", "read --server=nats://a -- S"},
+		{"one dash, long name", "read -server nats://a S", "read --server=nats://a -- S"},
+		{"bool takes no value", "read --new S", "read --new=true -- S"},
+		{"bool with a value", "read --new=false S", "read --new=false -- S"},
+		{"bool negated", "read --no-until-end S", "read --until-end=false -- S"},
+		{"a flag that begins with no- itself", "read --no-context S", "read --no-context=true -- S"},
+		{"alias", "read -n 3 S", "read --count=3 -- S"},
+		{"negative duration is a value", "read S --since -1h", "read --since=-1h -- S"},
+		{"empty value", "read S --user=", "read --user= -- S"},
+		{"a stream called like a command", "read watch", "read -- watch"},
+		{"a stream called like a flag", "read from", "read -- from"},
+		{"repeated", "watch S --inject a@1s --inject b@2s", "watch --inject=a@1s --inject=b@2s -- S"},
+		{"help of a command from anywhere", "--help read", "read --help=true --"},
+		{"no command", "--version", "--version=true"},
+		{"help command", "help read", "help read"},
+		{"a lone dash is an argument", "read -", "read -- -"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			line, err := normalise(testProgram().app(), strings.Fields(test.line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(line.args, " "); got != test.want {
+				t.Errorf("%q became\n%q, want\n%q", test.line, got, test.want)
+			}
+		})
+	}
+}
+
+func TestNormaliseRefusesInOneLine(t *testing.T) {
+	for _, test := range []struct{ line, problem, hint string }{
+		{"reed S", `unknown command "reed"`, "did you mean read?"},
+		{"read S --form 5", "unknown flag --form", "--from"},
+		{"--sever a read S", "unknown flag --sever", "did you mean --server"},
+		{"read S --demo", "command read has no flag --demo", "read --help"},
+		{"--demo read S", "command read has no flag --demo", "read --help"},
+		{"read S --from", "flag --from needs a value", "--from VALUE"},
+		{"read --server --new S", "flag --server needs a value", "--server VALUE"},
+		{"read S --from x", `flag --from: "x" is not a whole number`, ""},
+		{"read S --from -3", `flag --from: "-3" is not a whole number`, ""},
+		{"read S --heartbeat 3", `flag --heartbeat: "3" is not a duration`, ""},
+		{"read S --new=perhaps", `flag --new: "perhaps" is not true or false`, ""},
+		{"read S --batch 1.5", `flag --batch: "1.5" is not a whole number`, ""},
+		{"--server a", "a command is missing", "--help"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			_, err := normalise(testProgram().app(), strings.Fields(test.line))
+			var u usage
+			if !errors.As(err, &u) {
+				t.Fatalf("got %v, want a usage error", err)
+			}
+			if !strings.Contains(u.problem, test.problem) || !strings.Contains(u.hint, test.hint) {
+				t.Errorf("got %q with hint %q, want %q with hint %q", u.problem, u.hint, test.problem, test.hint)
+			}
+		})
+	}
+}
+
+// A flag before its command is read before the command is known: it can be only
+// if flags of one name take values in every command, or in none.
+func TestFlagsOfOneNameHaveOneShape(t *testing.T) {
+	for name, flags := range flagsOf(testProgram().app().Commands) {
+		if slices.ContainsFunc(flags, takesValue) && !func() bool {
+			return !slices.ContainsFunc(flags, func(f cli.Flag) bool { return !takesValue(f) })
+		}() {
+			t.Errorf("flag %s takes a value in one command and none in another", name)
+		}
+	}
+}
+
+func TestEveryCommandHasTheGlobalFlags(t *testing.T) {
+	for _, c := range testProgram().app().Commands {
+		for _, g := range globalFlags() {
+			if !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == g.Names()[0] }) {
+				t.Errorf("command %s lacks --%s", c.Name, g.Names()[0])
+			}
+		}
+		seen := map[string]bool{}
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				if seen[name] {
+					t.Errorf("command %s has %s twice", c.Name, name)
+				}
+				seen[name] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// Bounds of what is done around a reader.
+const (
+	closeTimeout = 5 * time.Second
+	waitForEver  = 10 * 365 * 24 * time.Hour
+)
+
+// openReader opens a reader within the time-out of the settings; a missing stream
+// may be waited for without end.
+func openReader(ctx context.Context, s settings, js jetstream.JetStream, cfg reader.Config) (*reader.Reader, error) {
+	limit := s.timeout
+	if cfg.WaitForStream {
+		limit = waitForEver
+	}
+	open, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r, err := reader.Open(open, js, cfg)
+	if err == nil {
+		return r, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if errors.Is(err, reader.ErrStreamNotFound) && cfg.Stream != "" {
+		return nil, streamNotFound(ctx, js, cfg.Stream, err)
+	}
+	return nil, err
+}
+
+// closeReader leaves nothing of a reader on the server, also after an interrupt.
+func closeReader(ctx context.Context, r *reader.Reader) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	return r.Close(ctx)
+}
+
+// warnFilters tells a filter that no subject of the stream can ever match. Where
+// the stream may not be looked at there is no warning.
+func (p *program) warnFilters(ctx context.Context, js jetstream.JetStream, stream string, filters []string) {
+	if stream == "" || len(filters) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return
+	}
+	cfg := s.CachedInfo().Config
+	if cfg.Mirror != nil || len(cfg.Sources) > 0 || cfg.SubjectTransform != nil || len(cfg.Subjects) == 0 {
+		return // what it stores does not follow from its subjects
+	}
+	for _, f := range filters {
+		if !overlapsAny(f, cfg.Subjects) {
+			p.note("warning: filter %s is outside the subjects of stream %s (%s): it matches nothing", f, stream, strings.Join(cfg.Subjects, ", "))
+		}
+	}
+}
+
+func overlapsAny(filter string, subjects []string) bool {
+	for _, s := range subjects {
+		if overlap(filter, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// readerTarget gives words for what is read, for notes.
+func readerTarget(cfg reader.Config) string {
+	if cfg.Stream == "" {
+		return fmt.Sprintf("the stream of %s", strings.Join(cfg.Subjects, ", "))
+	}
+	return "stream " + cfg.Stream
+}

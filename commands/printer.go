@@ -1,0 +1,171 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/proxy"
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// The schemas of watch's JSON lines, beside the reader's own for events.
+const (
+	noteSchema     = "nats-reader/note/v1"
+	faultSchema    = "nats-reader/fault/v1"
+	progressSchema = "nats-reader/progress/v1"
+	summarySchema  = "nats-reader/summary/v1"
+)
+
+// printer writes what happens, one line each, from any goroutine.
+type printer struct {
+	json bool
+	gone func() // called once when nobody reads the lines any more
+
+	mu     sync.Mutex
+	out    io.Writer
+	broken bool
+}
+
+// print writes one line; the first failure is the last line.
+func (p *printer) print(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken {
+		return
+	}
+	if _, err := io.WriteString(p.out, text+"\n"); err != nil {
+		p.broken = true
+		p.gone()
+	}
+}
+
+func (p *printer) plain(at time.Time, l line) { p.print(at.Format(plainTime) + " " + l.String()) }
+
+// document writes one JSON line; what is written is ours and always marshals.
+func (p *printer) document(v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		b = fmt.Appendf(nil, `{"schema":%q,"text":%q}`, noteSchema, err.Error())
+	}
+	p.print(string(b))
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func (p *printer) event(e reader.Event) {
+	if p.json {
+		p.document(e)
+		return
+	}
+	p.print(e.Time.Format(plainTime) + " " + plainEvent(e))
+}
+
+// note writes a remark with its facts, as key, value, key, value.
+func (p *printer) note(text string, facts ...string) {
+	now := time.Now()
+	if p.json {
+		doc := map[string]string{"schema": noteSchema, "type": "note", "time": stamp(now), "text": text}
+		for i := 0; i+1 < len(facts); i += 2 {
+			doc[facts[i]] = redact(facts[i+1])
+		}
+		p.document(doc)
+		return
+	}
+	l := line{sentence: text}
+	for i := 0; i+1 < len(facts); i += 2 {
+		l.add(facts[i], redact(facts[i+1]))
+	}
+	p.plain(now, l)
+}
+
+type faultJSON struct {
+	Schema string       `json:"schema"`
+	Type   string       `json:"type"`
+	Time   string       `json:"time"`
+	Fault  string       `json:"fault"`
+	Phase  string       `json:"phase"`
+	Target string       `json:"target,omitempty"`
+	Took   string       `json:"took,omitempty"`
+	TookNS int64        `json:"took_ns,omitempty"`
+	Acted  *int         `json:"acted,omitempty"`
+	Frame  *proxy.Frame `json:"frame,omitempty"`
+	Error  string       `json:"error,omitempty"`
+}
+
+// firing writes a step of a fault; acted is how often it acted on the wire so far,
+// negative where that says nothing.
+func (p *printer) firing(f chaos.Firing, acted int) {
+	if p.json {
+		j := faultJSON{
+			Schema: faultSchema, Type: "fault", Time: stamp(f.Time), Fault: f.Spec.String(), Phase: string(f.Phase), Target: f.Target,
+		}
+		if f.Took > 0 {
+			j.Took, j.TookNS = f.Took.String(), int64(f.Took)
+		}
+		if acted >= 0 {
+			j.Acted = &acted
+		}
+		if f.Err != nil {
+			j.Error = redact(f.Err.Error())
+		}
+		p.document(j)
+		return
+	}
+	l := line{sentence: fmt.Sprintf("fault %s %s", f.Spec.Fault(), f.Phase)}
+	if f.Target != "" {
+		l.fields = append(l.fields, f.Target)
+	}
+	if acted >= 0 {
+		l.add("acted", fmt.Sprint(acted))
+	}
+	if f.Took >= time.Millisecond {
+		l.length("took", f.Took)
+	}
+	if f.Err != nil {
+		l.add("error", redact(f.Err.Error()))
+	}
+	p.plain(f.Time, l)
+}
+
+// acted writes what a fault did on the wire.
+func (p *printer) acted(f proxy.Firing) {
+	if p.json {
+		p.document(faultJSON{
+			Schema: faultSchema, Type: "fault", Time: stamp(f.Time), Fault: f.Fault, Phase: "acted", Frame: &f.Frame,
+		})
+		return
+	}
+	l := line{sentence: "fault " + f.Fault + " acted"}
+	l.add("verb", f.Frame.Verb.String())
+	l.add("fate", string(f.Frame.Fate))
+	l.add("subject", f.Frame.Subject)
+	l.add("request", f.Frame.Request)
+	l.number("sequence", f.Frame.StreamSequence)
+	l.add("sid", f.Frame.SID)
+	p.plain(f.Time, l)
+}
+
+// progress writes how far the reader is.
+func (p *printer) progress(at time.Time, s reader.Status, rate float64) {
+	if p.json {
+		p.document(struct {
+			Schema string        `json:"schema"`
+			Type   string        `json:"type"`
+			Time   string        `json:"time"`
+			Rate   float64       `json:"rate"`
+			Status reader.Status `json:"status"`
+		}{progressSchema, "progress", stamp(at), rate, s})
+		return
+	}
+	l := line{sentence: string(s.State)}
+	l.number("position", s.Position)
+	l.number("delivered", s.Delivered)
+	l.add("rate", fmt.Sprintf("%.0f/s", rate))
+	l.number("pending", s.Pending)
+	l.number("buffered", uint64(max(s.Buffered, 0)))
+	p.plain(at, l)
+}

@@ -1,0 +1,275 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/an-open-reader/nats-reader/reader"
+	"github.com/an-open-reader/nats-reader/reader/session"
+)
+
+const (
+	flagUntilEnd = "until-end"
+	flagCount    = "count"
+	flagResume   = "resume"
+	flagFormat   = "format"
+	flagJSON     = "json"
+	flagNull     = "null"
+)
+
+const readDescription = `Messages go to stdout, notes to stderr; the output is flushed whenever no message waits.
+
+--resume FILE keeps the position: it is written, as a whole, after the output was flushed, so that
+reading again after a crash repeats the last messages rather than lose one (at least once). Where the
+file exists it says where to start, and a start flag is for the first time only.
+
+--durable NAME reads on a durable consumer and takes its messages from whoever else reads it. A message
+is acked after the output was flushed (at least once).`
+
+func (p *program) readCommand() *cli.Command {
+	flags := []cli.Flag{
+		boolFlag(flagUntilEnd, "", "end with the last message that is in the stream at the start"),
+		&cli.Uint64Flag{Name: flagCount, Aliases: []string{"n"}, Usage: "end after `N` messages", DefaultText: "no limit"},
+		&cli.StringFlag{Name: flagResume, Usage: "keep the position in `FILE` and go on from it"},
+		&cli.StringFlag{Name: flagFormat, Usage: "`raw|json|headers`: what of a message is written", Value: "raw", DefaultText: "raw"},
+		boolFlag(flagJSON, "", "short for --format json"),
+		boolFlag(flagNull, "", "end each message with NUL in place of a newline", "0"),
+	}
+	return &cli.Command{
+		Name: "read", Usage: "write the messages of a stream to stdout, for pipes",
+		ArgsUsage: "STREAM [FILTER...]", Description: readDescription,
+		Flags:  append(append(flags, startFlags()...), readerFlags()...),
+		Action: p.read,
+	}
+}
+
+// reading is one run of the command read.
+type reading struct {
+	reader *reader.Reader
+	out    *sink
+	resume *resumeFile // nil: no position is kept
+	limit  uint64      // messages to go; 0: no limit
+	acks   bool        // a durable
+}
+
+func (p *program) read(c *cli.Context) error {
+	cfg, resume, err := readConfig(c, time.Now())
+	if err != nil {
+		return err
+	}
+	out, err := newSink(p.stdout, formatOf(c), c.Bool(flagNull))
+	if err != nil {
+		return err
+	}
+	s, err := p.settingsOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	// A pipe whose other end is gone ends us at once, not with the next message.
+	unwatch := watchOutput(p.stdout, stop)
+	defer unwatch()
+	run := &reading{out: out, resume: resume, limit: c.Uint64(flagCount), acks: cfg.Durable != ""}
+	err = p.readAll(ctx, s, cfg, run)
+	switch {
+	case c.Context.Err() != nil:
+		return context.Cause(c.Context)
+	case outputGone(err), ctx.Err() != nil:
+		return nil // nobody reads the output any more
+	default:
+		return err
+	}
+}
+
+// readAll connects, reads to the end, and leaves nothing on the server.
+func (p *program) readAll(ctx context.Context, s settings, cfg reader.Config, run *reading) error {
+	nc, err := p.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := s.jetStream(nc)
+	if err != nil {
+		return err
+	}
+	cfg.Observer = p.readNotes(s, cfg.WaitForStream)
+	p.warnFilters(ctx, js, cfg.Stream, cfg.Subjects)
+	if run.reader, err = openReader(ctx, s, js, cfg); err != nil {
+		return err
+	}
+	if run.acks {
+		p.note("warning: messages of durable %s are acked here: nobody else gets them", cfg.Durable)
+	}
+	err = run.all(ctx, p)
+	if closing := closeReader(ctx, run.reader); closing != nil && err == nil {
+		p.note("warning: %v: what is left on the server lapses by itself", closing)
+	}
+	return err
+}
+
+// readConfig reads all that can be wrong without a server.
+func readConfig(c *cli.Context, now time.Time) (reader.Config, *resumeFile, error) {
+	cfg, err := readerConfig(c)
+	if err != nil {
+		return cfg, nil, err
+	}
+	if cfg.Start, err = startOf(c, now); err != nil {
+		return cfg, nil, err
+	}
+	if cfg.Stream, cfg.Subjects, err = streamArguments(c); err != nil {
+		return cfg, nil, err
+	}
+	if c.IsSet(flagCount) && c.Uint64(flagCount) == 0 {
+		return cfg, nil, usage{problem: "flag --count: 0 messages are none", hint: "leave --count out to read without a limit"}
+	}
+	cfg.StopAtEnd = c.Bool(flagUntilEnd)
+	if cfg.StopAtEnd && cfg.OnMissed == reader.OnMissedSkip {
+		return cfg, nil, usage{problem: "flags --until-end and --on-missed skip exclude each other"}
+	}
+	resume, err := resumeOf(c, &cfg)
+	return cfg, resume, err
+}
+
+func formatOf(c *cli.Context) string {
+	if c.Bool(flagJSON) {
+		return "json"
+	}
+	return c.String(flagFormat)
+}
+
+// batchSize is how many messages are written before the output is looked at again.
+const batchSize = 256
+
+// all reads and writes until the end, the limit, an error, or the end of ctx. What
+// was handed out is flushed in any case.
+func (r *reading) all(ctx context.Context, p *program) error {
+	buffer := make([]reader.Message, batchSize)
+	for {
+		n, err := r.next(ctx, buffer)
+		if err == nil || n > 0 {
+			if werr := r.write(buffer[:n], n == len(buffer)); werr != nil {
+				return werr
+			}
+			if r.limit > 0 {
+				if r.limit -= uint64(n); r.limit == 0 {
+					return r.settle(true)
+				}
+			}
+		}
+		var failure *reader.RecoveryError
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			if err = r.settle(true); err == nil {
+				err = r.reader.Err()
+			}
+			return endError(err)
+		case errors.Is(err, errSaveDue):
+			if err := r.settle(true); err != nil {
+				return err
+			}
+		case errors.As(err, &failure) && r.reader.Err() == nil && ctx.Err() == nil:
+			p.note("warning: %v: the reader goes on healing", failure) // --on-error raise
+		default:
+			return errors.Join(r.settle(true), err)
+		}
+	}
+}
+
+// endError drops what only says that the reader was closed or came to its end.
+func endError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, reader.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// errSaveDue: no message came before the position had to be written.
+var errSaveDue = errors.New("position due")
+
+// next waits for messages, at most until the position must be written.
+func (r *reading) next(ctx context.Context, buffer []reader.Message) (int, error) {
+	if r.limit > 0 && uint64(len(buffer)) > r.limit {
+		buffer = buffer[:r.limit]
+	}
+	due, pending := r.resume.due()
+	if !pending {
+		return r.reader.NextBatch(ctx, buffer)
+	}
+	wait, cancel := context.WithDeadlineCause(ctx, due, errSaveDue)
+	defer cancel()
+	n, err := r.reader.NextBatch(wait, buffer)
+	if err != nil && ctx.Err() == nil && wait.Err() != nil {
+		err = errSaveDue
+	}
+	return n, err
+}
+
+// write puts messages into the buffer of the output and, when nothing more waits,
+// through to the other end.
+func (r *reading) write(messages []reader.Message, more bool) error {
+	for _, m := range messages {
+		if err := r.out.write(m); err != nil {
+			return err
+		}
+		if r.acks {
+			r.out.unacked = append(r.out.unacked, m)
+		}
+	}
+	if len(messages) > 0 {
+		r.resume.reached(messages[len(messages)-1])
+	}
+	if more && !r.resume.overdue() {
+		return nil
+	}
+	return r.settle(false)
+}
+
+// settle flushes the output, then acks and keeps what only now is safe.
+func (r *reading) settle(now bool) error {
+	if err := r.out.flush(); err != nil {
+		return err
+	}
+	for _, m := range r.out.unacked {
+		if err := m.Ack(); err != nil {
+			return fmt.Errorf("ack of sequence %d: %w", m.Sequence, err)
+		}
+	}
+	r.out.unacked = r.out.unacked[:0]
+	if now || r.resume.overdue() {
+		return r.resume.save()
+	}
+	return nil
+}
+
+// outputGone says that nobody reads our output any more: an end, not an error.
+func outputGone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
+}
+
+// readNotes tells on stderr what concerns the messages; with --trace every event.
+// A stream that is missing before the first session is told by Open's error, but
+// where it is waited for.
+func (p *program) readNotes(s settings, waits bool) func(reader.Event) {
+	return func(e reader.Event) {
+		switch e.Kind {
+		case session.KindMissed, session.KindSkipped, session.KindStreamReset,
+			session.KindPermissionDenied, session.KindMessageTooLarge:
+			p.note("warning: %s", plainEvent(e))
+		case session.KindStreamMissing:
+			if e.Session > 0 || waits {
+				p.note("warning: %s", plainEvent(e))
+			}
+		default:
+			p.trace(s, "%s", plainEvent(e))
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/proxy"
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// explainError gives the one line and the hint of any error that ends a command.
+func explainError(err error) usage {
+	var u usage
+	var fault *proxy.FaultError
+	switch {
+	case errors.As(err, &u):
+		return u
+	case errors.As(err, &fault):
+		return explainFault(fault)
+	case errors.Is(err, chaos.ErrRefused):
+		return usage{problem: err.Error(), hint: "nats-reader explain FAULT tells what a fault does"}
+	}
+	return usage{problem: err.Error(), hint: readerHint(err), cause: err}
+}
+
+// explainFault suggests the nearest of what a fault allows.
+func explainFault(e *proxy.FaultError) usage {
+	short := *e
+	word := e.Fault
+	switch {
+	case e.Field != "" && slices.Contains([]string{"@", "+"}, e.Field):
+		return usage{problem: e.Error(), hint: "write FAULT@5s+10s: at 5s from the start, for 10s", cause: e}
+	case e.Field != "" && len(e.Allowed) > 0:
+		if word = e.Field; !isParameterProblem(e) {
+			word = e.Value
+		}
+	}
+	hint := "nats-reader explain lists all faults"
+	if len(e.Allowed) > 0 {
+		short.Allowed = nil
+		listed := "known: "
+		for i, a := range e.Allowed {
+			if i > 0 {
+				listed += ", "
+			}
+			listed += a
+		}
+		hint = didYouMean(word, e.Allowed, listed)
+	}
+	return usage{problem: short.Error(), hint: hint, cause: e}
+}
+
+func isParameterProblem(e *proxy.FaultError) bool { return e.Problem == "no such parameter" }
+
+// readerHint says what to do about an error of the reader.
+func readerHint(err error) string {
+	switch {
+	case errors.Is(err, reader.ErrStreamNotFound):
+		return "check the name; --wait-for-stream waits until the stream exists"
+	case errors.Is(err, reader.ErrStreamReset):
+		return "--on-reset restart reads the new stream from its start"
+	case errors.Is(err, reader.ErrPermission):
+		return "ask for permission on that subject, or connect as another user"
+	case errors.Is(err, reader.ErrJetStreamNotEnabled):
+		return "enable JetStream for the server and the account, or set --js-domain or --js-api-prefix"
+	case errors.Is(err, reader.ErrConsumerLimit):
+		return "raise max_consumers, or delete a consumer that nobody uses"
+	case errors.Is(err, reader.ErrNameInUse):
+		return "another reader uses the name; what a killed reader left lapses by itself within its inactive threshold"
+	case errors.Is(err, reader.ErrGaveUp):
+		return "raise or leave out --retry-timeout"
+	case errors.Is(err, reader.ErrConnectionClosed):
+		return "the server closed the connection for good: check the login"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the server did not answer in time: --timeout gives it more"
+	default:
+		return ""
+	}
+}
+
+// streamNotFound adds the nearest names to the error about a missing stream, where
+// the server lets us list them.
+func streamNotFound(ctx context.Context, js jetstream.JetStream, stream string, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	const enough = 1000 // names to look at
+	var names []string
+	list := js.StreamNames(ctx)
+	for name := range list.Name() {
+		if names = append(names, name); len(names) == enough {
+			break
+		}
+	}
+	if bound, e := js.StreamNameBySubject(ctx, stream); e == nil && !slices.Contains(names, stream) {
+		return usage{
+			problem: fmt.Sprintf("stream %q not found%s", stream, serverCode(err)), cause: err,
+			hint: fmt.Sprintf("the subject %s is stored in stream %s: nats-reader read %s %s", stream, bound, bound, stream),
+		}
+	}
+	return usage{
+		problem: fmt.Sprintf("stream %q not found%s", stream, serverCode(err)), cause: err,
+		hint: didYouMean(stream, names, "check the name; --wait-for-stream waits until the stream exists"),
+	}
+}
+
+// apiCode is how a server's error is written: (code/err_code).
+var apiCode = regexp.MustCompile(`\(\d+/\d+\)`)
+
+// serverCode is the server's code in an error, with a blank before it, or nothing.
+func serverCode(err error) string {
+	if code := apiCode.FindString(err.Error()); code != "" {
+		return " " + code
+	}
+	return ""
+}

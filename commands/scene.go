@@ -1,0 +1,209 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/proxy"
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// scene is all that watch reads on and looks at: the server, the connections, the
+// proxy, and what judges.
+type scene struct {
+	lines  *printer
+	plan   watchPlan
+	s      settings
+	oracle *chaos.Oracle
+	tag    string // marks the consumers of this run
+
+	lab     *lab.Server // nil: a foreign server
+	proxy   *proxy.Proxy
+	manage  jetstream.JetStream // a connection that no fault of the wire reaches
+	publish jetstream.JetStream // the demo's publisher; nil: none
+	read    jetstream.JetStream // the reader's connection
+
+	closers []func() // in the order of their making
+
+	mu    sync.Mutex
+	acted map[string]int // how often a fault of the wire has acted
+}
+
+// tagKey marks a consumer with the run of watch it belongs to, so that what is
+// left of this run can be told from what other readers use.
+const tagKey = "nats-reader.watch"
+
+// setScene makes the scene or, after an error, leaves nothing of it.
+func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines *printer) (*scene, error) {
+	c := &scene{lines: lines, plan: plan, s: s, tag: nuid.Next(), acted: map[string]int{}}
+	c.oracle = chaos.NewOracle(chaos.Rules{
+		Measure: plan.measure(), Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
+		Deafness: chaos.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),
+	})
+	set := c.setForeign
+	if plan.demo {
+		set = c.setDemo
+	}
+	if err := set(ctx, p); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// setForeign connects to a server that is not ours. The reader's connection goes
+// through the proxy only where a fault of the wire asks for it.
+func (c *scene) setForeign(ctx context.Context, p *program) error {
+	if err := c.refuseEarly(); err != nil {
+		return err
+	}
+	manage, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	c.manage = manage
+	var through []nats.Option
+	if c.hasWireFaults() {
+		if through, err = c.throughProxy(firstServer(c.s.context.ServerURL())); err != nil {
+			return err
+		}
+	}
+	if c.read, err = c.connect(ctx, p, through...); err != nil {
+		return err
+	}
+	if c.plan.config.Stream != "" {
+		p.warnFilters(ctx, c.manage, c.plan.config.Stream, c.plan.config.Subjects)
+	}
+	return nil
+}
+
+// refuseEarly tells what the safety rules forbid before anything is connected.
+func (c *scene) refuseEarly() error {
+	env := c.environment(nil)
+	for _, f := range c.plan.faults {
+		if entry, _ := chaos.FindFault(f.Name); entry.Layer == chaos.LayerWire {
+			continue // they act on our own connection, through the proxy that is to come
+		}
+		if err := env.Allow(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *scene) hasWireFaults() bool {
+	for _, f := range c.plan.faults {
+		if entry, _ := chaos.FindFault(f.Name); entry.Layer == chaos.LayerWire {
+			return true
+		}
+	}
+	return false
+}
+
+// firstServer is the one server that the proxy can stand in front of.
+func firstServer(servers string) string {
+	first, _, _ := strings.Cut(servers, ",")
+	return strings.TrimSpace(first)
+}
+
+// throughProxy puts a proxy in front of a server and gives the options of a
+// connection through it.
+func (c *scene) throughProxy(upstream string) ([]nats.Option, error) {
+	px, err := proxy.New(upstream, proxy.Options{
+		Name: "watch", OnFiring: c.wireActed,
+		OnNotice: func(n proxy.Notice) { c.lines.note("proxy: " + redact(n.Text)) },
+	})
+	if err != nil {
+		return nil, usage{problem: err.Error(), hint: "faults of the wire need one plain nats:// server", cause: err}
+	}
+	c.proxy = px
+	c.closers = append(c.closers, func() { px.Close() }) //nolint:errcheck // nothing can be done about it
+	return []nats.Option{nats.SetCustomDialer(px.Dialer())}, nil
+}
+
+// wireActed tells the first thing a fault of the wire does, and counts the rest.
+func (c *scene) wireActed(f proxy.Firing) {
+	c.mu.Lock()
+	c.acted[f.Fault]++
+	first := c.acted[f.Fault] == 1
+	c.mu.Unlock()
+	if first {
+		c.lines.acted(f)
+	}
+}
+
+// actedSoFar is how often a fault has acted; negative for one that is not of the wire.
+func (c *scene) actedSoFar(s chaos.Spec) int {
+	if f, _ := chaos.FindFault(s.Name); f.Layer != chaos.LayerWire {
+		return -1
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.acted[s.Fault()]
+}
+
+// connect makes a connection that close ends.
+func (c *scene) connect(ctx context.Context, p *program, extra ...nats.Option) (jetstream.JetStream, error) {
+	nc, err := p.connect(ctx, c.s, extra...)
+	if err != nil {
+		return nil, err
+	}
+	c.closers = append(c.closers, nc.Close)
+	return c.s.jetStream(nc)
+}
+
+// environment is what faults act on, once there is a reader.
+func (c *scene) environment(r *reader.Reader) *chaos.Environment {
+	env := &chaos.Environment{
+		Stream: c.plan.config.Stream, JS: c.manage, Proxy: c.proxy, Lab: c.lab,
+		AllowServerFaults: c.plan.allowFaults, TargetName: c.plan.targetName,
+	}
+	if r != nil {
+		env.Status = r.Status
+		if env.Stream == "" {
+			env.Stream = r.Status().Stream // found from the subject
+		}
+	}
+	return env
+}
+
+// close ends the connections, the proxy and the server, newest first.
+func (c *scene) close() {
+	for len(c.closers) > 0 {
+		last := len(c.closers) - 1
+		c.closers[last]()
+		c.closers = c.closers[:last]
+	}
+}
+
+// orphans counts the consumers of this run on the server, or says that it cannot.
+func (c *scene) orphans(ctx context.Context, stream string) int {
+	s, err := c.manage.Stream(ctx, stream)
+	if err != nil {
+		return chaos.NotCounted
+	}
+	n := 0
+	list := s.ListConsumers(ctx)
+	for info := range list.Info() {
+		if info.Config.Metadata[tagKey] == c.tag && chaos.Ours(info.Config) {
+			n++
+		}
+	}
+	if list.Err() != nil {
+		return chaos.NotCounted
+	}
+	return n
+}
+
+// describe says what is read, for the first line.
+func (c *scene) describe() string {
+	return fmt.Sprintf("reading %s", readerTarget(c.plan.config))
+}

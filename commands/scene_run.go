@@ -1,0 +1,278 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// Times of watch itself.
+const (
+	progressEvery  = 5 * time.Second
+	recoverLook    = 20 * time.Millisecond // how often it is looked whether a reader reads again
+	drainInterrupt = 2 * time.Second       // to read what is stored, after Ctrl-C
+	orphanWait     = 3 * time.Second       // for the last delete to be done
+)
+
+// errOver is why the phases of a run end when its time is over.
+var errOver = errors.New("the time of the run is over")
+
+// run reads, makes the faults, ends everything in order, and judges.
+//
+//	open > steady and faults > faults undone > publisher stops > drain > close > judge
+func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
+	cfg := c.plan.config
+	if cfg.Durable == "" {
+		cfg.Metadata = map[string]string{tagKey: c.tag}
+	}
+	cfg.Observer = func(e reader.Event) {
+		c.oracle.Event(e)
+		c.lines.event(e)
+	}
+	c.lines.note(c.describe())
+	r, err := openReader(ctx, c.s, c.read, cfg)
+	if err != nil {
+		return chaos.Verdict{}, err
+	}
+	var reading sync.WaitGroup
+	readCtx, stopReading := context.WithCancel(context.WithoutCancel(ctx))
+	reading.Go(func() { c.consume(readCtx, r) })
+	finish := func() {
+		stopReading()
+		reading.Wait()
+	}
+	defer finish()
+
+	env := c.environment(r)
+	runner, err := chaos.NewRunner(env, c.plan.faults, c.firing)
+	if err != nil {
+		return chaos.Verdict{}, errors.Join(err, closeReader(ctx, r))
+	}
+	c.act(ctx, r, runner)
+
+	end := chaos.Ending{Periods: runner.Periods(), Failed: runner.Failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
+	c.drain(ctx, r, &end)
+	end.Err = ownEnd(r)
+	end.Interrupted = ctx.Err() != nil
+	end.Time = time.Now()
+	if err := closeReader(ctx, r); err != nil {
+		c.lines.note("the reader could not clean up", "error", err.Error())
+	}
+	finish()
+	c.tellIdle(end.Periods)
+	end.APIRequests = requests(r.Status())
+	end.Orphans = c.awaitNoOrphans(ctx, env.Stream)
+	return c.oracle.Judge(end), nil
+}
+
+// act lets publisher, faults and progress run until the time is over, a signal
+// comes, or the reader ends; then the faults are undone, then the publisher stops.
+func (c *scene) act(ctx context.Context, r *reader.Reader, runner *chaos.Runner) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if c.plan.duration > 0 {
+		timer := time.AfterFunc(c.plan.duration, func() { cancel(errOver) })
+		defer timer.Stop()
+	}
+	publishing, stopPublishing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopPublishing()
+	var others, publisher sync.WaitGroup
+	if c.publish != nil {
+		p := chaos.NewPublisher(c.publish, c.oracle, demoSubject, demoWriter, demoRate)
+		publisher.Go(func() { p.Run(publishing) })
+		c.lines.note("demo publisher is running", "subject", demoSubject, "rate", fmt.Sprintf("%d/s", demoRate))
+	}
+	others.Go(func() { c.progress(ctx, r) })
+	others.Go(func() { runner.Run(ctx) })
+	select {
+	case <-ctx.Done():
+	case <-r.Done():
+		cancel(errOver)
+	}
+	others.Wait()
+	stopPublishing()
+	publisher.Wait()
+}
+
+// consume hands every message to the oracle, until the reader ends or ctx does.
+func (c *scene) consume(ctx context.Context, r *reader.Reader) {
+	buffer := make([]reader.Message, batchSize)
+	for {
+		n, err := r.NextBatch(ctx, buffer)
+		now := time.Now()
+		for _, m := range buffer[:n] {
+			d := chaos.Delivery{Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: now}
+			if c.plan.demo {
+				d.ID = string(m.Data)
+			}
+			c.oracle.Read(d)
+			if c.plan.config.Durable != "" {
+				if ackErr := m.Ack(); ackErr != nil && ctx.Err() == nil {
+					c.lines.note("an ack could not be sent", "error", ackErr.Error())
+				}
+			}
+		}
+		var failure *reader.RecoveryError
+		switch {
+		case err == nil:
+		case errors.As(err, &failure) && r.Err() == nil && ctx.Err() == nil && !errors.Is(err, io.EOF):
+			c.lines.note("the reader raised an error and goes on healing", "error", failure.Error()) // --on-error raise
+		default:
+			return
+		}
+	}
+}
+
+// progress tells how far the reader is, as long as it moves or changes its state.
+func (c *scene) progress(ctx context.Context, r *reader.Reader) {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	before, then := r.Status(), time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			s := r.Status()
+			if s.Delivered != before.Delivered || s.State != before.State {
+				c.lines.progress(now, s, float64(s.Delivered-before.Delivered)/now.Sub(then).Seconds())
+			}
+			before, then = s, now
+		}
+	}
+}
+
+func (c *scene) firing(f chaos.Firing) {
+	acted := -1
+	if f.Phase == chaos.PhaseEnded {
+		acted = c.actedSoFar(f.Spec)
+	}
+	c.lines.firing(f, acted)
+}
+
+// tellIdle names the faults of the wire that met nothing to act on: a contract
+// that held under them has not been tried by them.
+func (c *scene) tellIdle(periods []chaos.Period) {
+	for _, p := range periods {
+		if c.actedSoFar(p.Spec) == 0 {
+			c.lines.note("fault " + p.Spec.Fault() + " met nothing to act on")
+		}
+	}
+}
+
+// drain gives the reader the time to come to what is stored: as long as it may be
+// deaf after the faults, and twice that on a slow machine. An interrupt, and the
+// end of the reader, end it.
+func (c *scene) drain(ctx context.Context, r *reader.Reader, end *chaos.Ending) {
+	limit := 2 * chaos.DeafnessLimit(heartbeatOf(c.plan.config), defaultAttemptTimeout, longestPause(c.plan.config))
+	if ctx.Err() != nil {
+		limit = drainInterrupt
+	}
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	if ctx.Err() == nil {
+		defer context.AfterFunc(ctx, cancel)()
+	}
+	defer cancelWhen(r.Done(), cancel)()
+	end.Time = time.Now()
+	switch {
+	case !c.plan.demo:
+		if !awaitReading(wait, r) && ctx.Err() == nil {
+			end.Undrained = max(r.Status().Pending, 1)
+		}
+	case c.oracle.AwaitRead(wait, *end) != nil && ctx.Err() == nil:
+		c.lines.note("not all was read within the time to drain", "limit", limit.String())
+	}
+}
+
+// cancelWhen cancels when done is closed. stop ends the watch and waits for its end.
+func cancelWhen(done <-chan struct{}, cancel func()) (stop func()) {
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-done:
+			cancel()
+		case <-over:
+		}
+	})
+	return func() {
+		close(over)
+		watching.Wait()
+	}
+}
+
+// awaitReading waits until the reader has a session that answers.
+func awaitReading(ctx context.Context, r *reader.Reader) bool {
+	tick := time.NewTicker(recoverLook)
+	defer tick.Stop()
+	for {
+		switch r.Status().State {
+		case reader.StateReading, reader.StateIdle, reader.StatePaused, reader.StateWaitingAcks, reader.StateBufferFull:
+			return true
+		case reader.StateClosed:
+			return true // why it ended is judged on its own
+		case reader.StateOpening, reader.StateRecovering, reader.StateDisconnected:
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// ownEnd is why the reader ended before we closed it; nil: it did not.
+func ownEnd(r *reader.Reader) error {
+	select {
+	case <-r.Done():
+		return endError(r.Err())
+	default:
+		return nil
+	}
+}
+
+// awaitNoOrphans counts what is left on the server, for as long as the last
+// delete may take.
+func (c *scene) awaitNoOrphans(ctx context.Context, stream string) int {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), orphanWait)
+	defer cancel()
+	tick := time.NewTicker(10 * recoverLook)
+	defer tick.Stop()
+	found := chaos.NotCounted
+	for {
+		n := c.orphans(ctx, stream)
+		if n == 0 {
+			return 0
+		}
+		if n != chaos.NotCounted {
+			found = n
+		}
+		select {
+		case <-ctx.Done():
+			return found
+		case <-tick.C:
+		}
+	}
+}
+
+// requests is how many JetStream API requests the reader has sent, pulls apart.
+func requests(s reader.Status) (n uint64) {
+	for _, sent := range s.APIRequests {
+		n += sent
+	}
+	return n
+}
+
+func longestPause(cfg reader.Config) time.Duration {
+	if cfg.Retry.Max > 0 {
+		return cfg.Retry.Max
+	}
+	return defaultRetryMax
+}

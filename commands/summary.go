@@ -1,0 +1,103 @@
+package commands
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos"
+)
+
+type summaryJSON struct {
+	Schema        string   `json:"schema"`
+	Type          string   `json:"type"`
+	Time          string   `json:"time"`
+	Contract      string   `json:"contract"`
+	Delivered     uint64   `json:"delivered"`
+	Lost          uint64   `json:"lost"`
+	Duplicated    uint64   `json:"duplicated"`
+	OutOfOrder    uint64   `json:"out_of_order"`
+	Told          uint64   `json:"told"`
+	Unknown       uint64   `json:"unknown"`
+	Sessions      int      `json:"sessions"`
+	LongestDeaf   string   `json:"longest_deaf"`
+	LongestDeafNS int64    `json:"longest_deaf_ns"`
+	APIRequests   uint64   `json:"api_requests"`
+	Orphans       *int     `json:"orphans"` // null: could not be counted
+	MeasuredBy    string   `json:"measured_by"`
+	Interrupted   bool     `json:"interrupted,omitempty"`
+	Reasons       []string `json:"reasons,omitempty"`
+}
+
+// summary writes the last line: the verdict and its figures. Why the contract is
+// not held is said on lines before it.
+func (p *printer) summary(v chaos.Verdict, interrupted bool) {
+	if p.json {
+		j := summaryJSON{
+			Schema: summarySchema, Type: "summary", Time: stamp(time.Now()), Contract: string(v.Contract),
+			Delivered: v.Delivered, Lost: v.Lost, Duplicated: v.Duplicated, OutOfOrder: v.OutOfOrder, Told: v.Told, Unknown: v.Unknown,
+			Sessions: v.Sessions, LongestDeaf: v.LongestDeaf.String(), LongestDeafNS: int64(v.LongestDeaf),
+			APIRequests: v.APIRequests, MeasuredBy: string(v.MeasuredBy), Interrupted: interrupted,
+		}
+		if v.Orphans != chaos.NotCounted {
+			j.Orphans = &v.Orphans
+		}
+		for _, r := range v.Reasons {
+			j.Reasons = append(j.Reasons, redact(r))
+		}
+		p.document(j)
+		return
+	}
+	for _, r := range v.Reasons {
+		p.note("because: " + redact(oneLine(r)))
+	}
+	p.note("measured by "+measured(v), extra(v)...)
+	p.print(summaryLine(v))
+}
+
+// measured says what the first figures were measured against.
+func measured(v chaos.Verdict) string {
+	switch v.MeasuredBy {
+	case chaos.ByIDs:
+		return "the publisher's acknowledged ids"
+	case chaos.ByNothing:
+		return "nothing: a durable may redeliver, and others may read it"
+	default:
+		return "consumer and stream sequences"
+	}
+}
+
+// extra are the figures that are mostly zero.
+func extra(v chaos.Verdict) []string {
+	var facts []string
+	for _, f := range []struct {
+		key string
+		n   uint64
+	}{{"told_missing", v.Told}, {"unacknowledged", v.Unknown}, {"unexpected", v.Unexpected}} {
+		if f.n > 0 {
+			facts = append(facts, f.key, strconv.FormatUint(f.n, 10))
+		}
+	}
+	return facts
+}
+
+func summaryLine(v chaos.Verdict) string {
+	orphans := "unknown"
+	if v.Orphans != chaos.NotCounted {
+		orphans = strconv.Itoa(v.Orphans)
+	}
+	return fmt.Sprintf("contract %s  delivered=%d lost=%d duplicated=%d out_of_order=%d sessions=%d longest_deaf=%s api_requests=%d orphans=%s",
+		v.Contract, v.Delivered, v.Lost, v.Duplicated, v.OutOfOrder, v.Sessions, shortDuration(v.LongestDeaf), v.APIRequests, orphans)
+}
+
+// exitOf is the exit code of a verdict.
+func exitOf(f chaos.Finding) int {
+	switch f {
+	case chaos.Held:
+		return exitGood
+	case chaos.Broken:
+		return exitCritical
+	default:
+		return exitCannotJudge
+	}
+}
