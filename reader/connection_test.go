@@ -232,3 +232,22 @@ func TestManyReadersComeBack(t *testing.T) {
 		b.expect(r, 11, 15)
 	}
 }
+
+// A user who may not subscribe to inboxes hears it from Open at once.
+func TestOpenWithoutInboxes(t *testing.T) {
+	config := `authorization { users = [
+  { user: admin, password: admin }
+  { user: reader, password: reader, permissions: { subscribe: { deny: ["_INBOX.>"] } } }
+] }`
+	admin := nats.UserInfo("admin", "admin")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	server, err := lab.Start(ctx, lab.Options{Config: config, ReadyOptions: []nats.Option{admin}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := attachBed(t, ctx, server, admin, nats.UserInfo("reader", "reader"))
+	if _, err := reader.Open(ctx, b.js, reader.Config{Stream: b.stream}); !errors.Is(err, reader.ErrPermission) || !contains(err, "_INBOX.") {
+		t.Fatalf("got %v, want ErrPermission that names the inbox", err)
+	}
+}

@@ -33,10 +33,14 @@ func (r *Reader) enqueue(j job) {
 func (r *Reader) perform() {
 	for {
 		r.mu.Lock()
+		if len(r.work) == 0 && len(r.draining) > 0 && r.quit {
+			// What came before the unsubscribe is given back behind this.
+			r.mu.Unlock()
+			r.drained()
+			continue
+		}
 		if len(r.work) == 0 {
 			r.working = false
-			// The rules are done and nothing comes after this, but what arrives late
-			// on a durable's old inbox: that finds the rest settled.
 			last := r.quit && r.link != nil && !r.settling
 			r.settling = r.settling || last
 			r.mu.Unlock()
@@ -58,7 +62,6 @@ func (r *Reader) perform() {
 
 // settle ends the reader's part of the connection.
 func (r *Reader) settle() {
-	r.drained()
 	r.cancel()
 	r.mu.Lock()
 	if r.timer != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,7 +102,7 @@ func (r *Reader) sessionConfig(js jetstream.JetStream) session.Config {
 	c := r.cfg
 	s := session.Config{
 		Stream: c.Stream, Subjects: c.Subjects, Durable: c.Durable, Name: c.Name, Prefix: c.NamePrefix, ID: r.id,
-		Inbox: r.nc.NewInbox(), APIPrefix: apiPrefix(js),
+		Inbox: r.nc.NewInbox(), InboxPrefix: strings.TrimSuffix(or(r.nc.Opts.InboxPrefix, nats.InboxPrefix), "."), APIPrefix: apiPrefix(js),
 		StopAtEnd: c.StopAtEnd, OnError: session.OnError(c.OnError), OnMissed: session.OnMissed(c.OnMissed), OnReset: session.OnReset(c.OnReset),
 		WaitForStream: c.WaitForStream, StreamGrace: max(c.StreamGrace, 0),
 		Retry: session.Policy{

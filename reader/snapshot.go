@@ -68,7 +68,7 @@ func (r *Reader) state(v session.View) State {
 		return StateWaitingAcks
 	case v.Full:
 		return StateBufferFull
-	case v.CaughtUp:
+	case v.Idle:
 		return StateIdle
 	}
 	return StateReading

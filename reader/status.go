@@ -8,8 +8,8 @@ type State string
 // The states of a reader.
 const (
 	StateOpening      State = "opening"      // Open has not returned yet
-	StateReading      State = "reading"      // messages wait in the stream and arrive
-	StateIdle         State = "idle"         // nothing waits in the stream
+	StateReading      State = "reading"      // messages arrive, or wait in the stream
+	StateIdle         State = "idle"         // nothing waits in the stream, and nothing came for a heartbeat
 	StatePaused       State = "paused"       // an operator paused the consumer
 	StateWaitingAcks  State = "waiting_acks" // the durable is at max_ack_pending
 	StateBufferFull   State = "buffer_full"  // the caller reads slower than the stream

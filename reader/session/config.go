@@ -46,14 +46,15 @@ const (
 // fills in defaults and refuses nonsense; times are offsets on the driver's clock,
 // stream times are nanoseconds since 1970.
 type Config struct {
-	Stream    string
-	Subjects  []string
-	Durable   string
-	Name      string
-	Prefix    string // unique names are Prefix-ID-<attempt>
-	ID        string
-	Inbox     string // attempt n subscribes to Inbox.<n>.*
-	APIPrefix string // "$JS.API." or a domain's
+	Stream      string
+	Subjects    []string
+	Durable     string
+	Name        string
+	Prefix      string // unique names are Prefix-ID-<attempt>
+	ID          string
+	Inbox       string // attempt n subscribes to Inbox.<n>.*
+	InboxPrefix string // of every inbox of the connection, "_INBOX"
+	APIPrefix   string // "$JS.API." or a domain's
 
 	Start         StartKind
 	StartSequence uint64

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -106,6 +107,10 @@ func (m *Machine) Denied(now time.Duration, subject, text string) {
 			m.lose(now, CausePermission, true, marked(err))
 		}
 	case m.violates(now, subject, text):
+	case m.phase == Opening && m.try != nil && m.repliesDenied(subject, text):
+		// The answers to our requests cannot arrive: no answer would say less.
+		m.tellDenied(subject, err)
+		m.failAttempt(now, err)
 	case m.acks(subject):
 		m.tellDenied(subject, err)
 	}
@@ -115,6 +120,12 @@ func (m *Machine) Denied(now time.Duration, subject, text string) {
 // pulls says whether subject is one a session cannot be read without.
 func (m *Machine) pulls(s *Session, subject string) bool {
 	return subject == m.pullSubject(s.consumer) || s.inboxHas(subject)
+}
+
+// repliesDenied says whether a denied subscription lies where the connection's
+// inboxes are, a session's own aside.
+func (m *Machine) repliesDenied(subject, text string) bool {
+	return strings.Contains(text, "Subscription") && strings.HasPrefix(subject, m.cfg.InboxPrefix+".")
 }
 
 func (m *Machine) acks(subject string) bool {

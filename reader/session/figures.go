@@ -26,7 +26,7 @@ type View struct {
 	Paused     bool
 	WaitingAck bool
 	Full       bool
-	CaughtUp   bool
+	Idle       bool // nothing waits, and nothing came for a heartbeat
 
 	Number     int
 	Consumer   string
@@ -50,10 +50,11 @@ type View struct {
 func (m *Machine) View(now time.Duration) View {
 	v := View{
 		Phase: m.phase, Since: m.since, Connected: m.connected, Paused: m.paused, WaitingAck: m.waitingAcks,
-		Full: m.full, CaughtUp: m.pending == 0, Stream: m.cfg.Stream, StreamCreated: m.created, Cursor: m.cursor,
+		Full: m.full, Idle: m.pending == 0, Stream: m.cfg.Stream, StreamCreated: m.created, Cursor: m.cursor,
 		Pending: m.pending, Figures: &m.fig, Number: m.number,
 	}
 	if s := m.cur; s != nil {
+		v.Idle = v.Idle && (s.lastMessage == 0 || now >= s.lastMessage+m.cfg.Heartbeat)
 		v.Consumer, v.Inbox, v.Created, v.LastAnswer = s.consumer, s.inbox, s.created, s.lastAnswer
 	}
 	for _, l := range m.left.list {

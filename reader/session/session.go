@@ -16,8 +16,9 @@ type Session struct {
 	startSeq    uint64 // stream sequence it was asked to start at
 	snapshot    bool   // last per subject: stream sequences jump by design
 
-	lastAnswer time.Duration // 0: none yet
-	pulls      pulls
+	lastAnswer  time.Duration // 0: none yet
+	lastMessage time.Duration // 0: none yet
+	pulls       pulls
 
 	silent    bool          // an outstanding pull and no answer for two heartbeats; it can heal
 	condemned bool          // ended by a gap, a refusal or a consumer that is gone; it never heals
