@@ -213,7 +213,11 @@ func (m *Machine) pull(now time.Duration) {
 		m.noteFull(s)
 		return
 	}
-	q, ok := m.cfg.ask(m.buf, &s.pulls, m.limits)
+	size := m.buf.size
+	if s.roomFor > 0 {
+		size = 0 // the next message is larger than the others
+	}
+	q, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, size)
 	if !ok {
 		m.noteFull(s)
 		return

@@ -14,6 +14,7 @@ func (m *Machine) deliverUnproven(now time.Duration, a *attempt, d Delivery) Ver
 	}
 	s.answered(now)
 	s.pulls.received(now, d.Size)
+	m.buf.weigh(d.Size)
 	if !m.cfg.private() {
 		m.swap(now)
 		return m.acceptDurable(now, d)

@@ -58,6 +58,7 @@ func (m *Machine) deliverInUse(now time.Duration, s *Session, d Delivery) Verdic
 	since := s.deafSince()
 	s.answered(now)
 	s.pulls.received(now, d.Size)
+	m.buf.weigh(d.Size)
 	s.lastMessage = now
 	s.quietFrom, s.dry, s.looked, s.alone, s.obeyed = 0, 0, false, false, false
 	m.paused, m.waitingAcks = false, false

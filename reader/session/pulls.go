@@ -165,11 +165,23 @@ func (p *pulls) clear() { p.open, p.msgs, p.bytes = p.open[:0], 0, 0 }
 // buffer is what was accepted and not yet handed to the caller.
 type buffer struct {
 	msgs, bytes int
+	size        int // of a message, a moving average; 0 none came yet
+}
+
+// weigh notes the size of one message.
+func (b *buffer) weigh(size int) {
+	if b.size == 0 {
+		b.size = size
+		return
+	}
+	b.size += (size - b.size) / 8
 }
 
 // ask says how many messages and bytes the next pull may ask for; ok is false
-// while there is not enough room for a pull that is worth a request.
-func (c *Config) ask(b buffer, p *pulls, l Limits) (q Pull, ok bool) {
+// while there is not enough room for a pull that is worth a request. size is what
+// a message weighed lately, 0 unknown: a pull reserves the bytes it is likely to
+// need, so that the next one can go out before it ends.
+func (c *Config) ask(b buffer, p *pulls, l Limits, size int) (q Pull, ok bool) {
 	maxBatch, maxBytes := c.MaxMessages, c.MaxBytes
 	if l.Batch > 0 {
 		maxBatch = min(maxBatch, l.Batch)
@@ -177,14 +189,23 @@ func (c *Config) ask(b buffer, p *pulls, l Limits) (q Pull, ok bool) {
 	if l.Bytes > 0 {
 		maxBytes = min(maxBytes, l.Bytes)
 	}
-	if p.msgs > maxBatch/2 {
+	depth := maxBatch
+	if size > 0 {
+		depth = min(depth, max(maxBytes/size, 1))
+	}
+	free := c.MaxMessages - b.msgs - p.msgs
+	if p.msgs > depth/2 || free < max(depth/2, 1) {
 		return q, false
 	}
-	free, freeBytes := c.MaxMessages-b.msgs-p.msgs, c.MaxBytes-b.bytes-p.bytes
-	if free < max(maxBatch/2, 1) || freeBytes < max(maxBytes/2, 1) {
+	q.Batch, q.MaxBytes = min(free, max(depth-p.msgs, 1)), maxBytes
+	if size > 0 {
+		q.MaxBytes = min(maxBytes, max(q.Batch*size/4*5, maxBytes/16))
+	}
+	freeBytes := c.MaxBytes - b.bytes - p.bytes
+	if freeBytes < max(min(q.MaxBytes, maxBytes/2), 1) {
 		return q, false
 	}
-	q = Pull{Batch: min(free, maxBatch), MaxBytes: min(freeBytes, maxBytes)}
+	q.MaxBytes = min(q.MaxBytes, freeBytes)
 	q.Expires, q.Heartbeat = within(c.Expires, c.Heartbeat, l)
 	return q, true
 }

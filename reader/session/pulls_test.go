@@ -73,7 +73,7 @@ func TestAskKeepsWithinPull(t *testing.T) {
 			}
 		}
 		b, p = buffer{}, pulls{}
-		q, ok := c.ask(b, &p, l)
+		q, ok := c.ask(b, &p, l, 0)
 		if !ok || q.Batch < 1 || q.MaxBytes < 1 || q.Heartbeat > q.Expires/2 {
 			t.Fatalf("seed %d: nothing is asked for with all the room there is: %+v", seed, q)
 		}
@@ -83,12 +83,13 @@ func TestAskKeepsWithinPull(t *testing.T) {
 func playAsk(r *rand.Rand, now time.Duration, c *Config, p *pulls, b *buffer, l Limits) {
 	switch r.Intn(4) {
 	case 0:
-		if q, ok := c.ask(*b, p, l); ok {
+		if q, ok := c.ask(*b, p, l, b.size*r.Intn(2)); ok {
 			p.send(now, q)
 		}
 	case 1:
 		if size := 1 + r.Intn(200); p.outstanding() && size <= p.bytes {
 			p.received(now, size)
+			b.weigh(size)
 			b.msgs, b.bytes = b.msgs+1, b.bytes+size
 		}
 	case 2:
