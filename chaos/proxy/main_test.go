@@ -95,12 +95,6 @@ func (w *wire) waitFirings(t testing.TB, n int) []proxy.Firing {
 	return out
 }
 
-func (w *wire) all() []proxy.Frame {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]proxy.Frame(nil), w.frames...)
-}
-
 func (w *wire) options() proxy.Options {
 	return proxy.Options{
 		Tap:      func(f proxy.Frame) { w.note(func() { w.frames = append(w.frames, f) }) },

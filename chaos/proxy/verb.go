@@ -22,8 +22,6 @@ func (d Direction) String() string {
 // MarshalText writes the direction as String does.
 func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-func (d Direction) opposite() Direction { return 1 - d }
-
 // Verb is the operation a frame of the NATS client protocol begins with.
 type Verb uint8
 
