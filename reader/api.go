@@ -173,6 +173,8 @@ type consumerLimits struct {
 	AckWait       time.Duration     `json:"ack_wait"`
 	MaxAckPending int               `json:"max_ack_pending"`
 	DeliverTo     string            `json:"deliver_subject"`
+	Filter        string            `json:"filter_subject"`
+	Filters       []string          `json:"filter_subjects"`
 	MaxBatch      int               `json:"max_batch"`
 	MaxExpires    time.Duration     `json:"max_expires"`
 	MaxBytes      int               `json:"max_bytes"`
@@ -259,6 +261,9 @@ func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
 		Paused: c.Paused, AckPending: c.AckPending, MaxAckPending: l.MaxAckPending, AckFloor: c.AckFloor.Stream,
 		AckNone: l.AckPolicy == "none", PushBased: l.DeliverTo != "", Owner: l.Metadata[ownerKey],
 		Limits: session.Limits{Batch: l.MaxBatch, Expires: l.MaxExpires, Bytes: l.MaxBytes},
+	}
+	if f.Filters = l.Filters; l.Filter != "" {
+		f.Filters = []string{l.Filter}
 	}
 	f.Level, _ = strconv.Atoi(l.Metadata["_nats.level"])
 	return f, nil

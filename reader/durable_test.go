@@ -154,6 +154,28 @@ func TestDurableGivesBackWhatWasNotHandedOut(t *testing.T) {
 	b.handle(b.open(durable()), 9)
 }
 
+// A durable that filters something else is not bound: its messages would be
+// acked, and lost on a work queue, by who did not ask for them.
+func TestDurableWithOtherFiltersIsRefused(t *testing.T) {
+	b := withStream(t)
+	_, err := b.admin.CreateConsumer(b.ctx, b.stream, jetstream.ConsumerConfig{
+		Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, FilterSubjects: []string{"orders.a", "orders.b"}})
+	b.must(err)
+	cfg := durable()
+	cfg.Subjects = []string{"orders.c"}
+	if _, err := reader.Open(b.ctx, b.js, cfg); !errors.Is(err, reader.ErrConfig) || !contains(err, "orders.a, orders.b") {
+		t.Fatalf("got %v, want ErrConfig with the durable's filters", err)
+	}
+	b.publishTo("orders.b", 1, 3)
+	for _, fits := range [][]string{nil, {"orders.b", "orders.a"}} {
+		cfg.Subjects = fits
+		r := b.open(cfg)
+		b.publishTo("orders.a", 4, 6)
+		b.handle(r, 3)
+		b.must(r.Close(b.ctx))
+	}
+}
+
 func TestDurableStopsAtEnd(t *testing.T) {
 	b := withStream(t)
 	b.publish(1, 10)

@@ -141,6 +141,24 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// A start beyond the stream's end is waited for, also through a replacement, and
+// is no sign of a stream that was rolled back.
+func TestSequenceBeyondTheEndIsWaitedFor(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	cfg := quick()
+	cfg.Start = reader.FromSequence(15)
+	r := b.open(cfg)
+	b.must(r.Replace(b.ctx))
+	b.publish(11, 12)
+	b.must(r.Replace(b.ctx))
+	b.publish(13, 20)
+	b.expect(r, 15, 20)
+	if n := b.count("stream_reset"); n != 0 {
+		t.Fatalf("told %d resets\n%s", n, b.story())
+	}
+}
+
 func TestStreamIsFoundBySubject(t *testing.T) {
 	b := withStream(t)
 	b.publish(1, 3)

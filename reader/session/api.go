@@ -46,6 +46,7 @@ type ConsumerFacts struct {
 	PushBased         bool
 	Level             int // metadata _nats.level, 0 unknown
 	Owner             string
+	Filters           []string
 	Limits            Limits
 }
 

@@ -197,10 +197,15 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 	if !m.settled() {
 		// The start is evaluated once: from here on every session goes by sequence.
 		// Only a snapshot is made again until its end is known.
+		first := m.start
 		if m.start.kind != StartLastPerSubject {
 			m.start.kind = StartPosition
 		}
 		m.cursor = a.exact
+		if m.start.kind == StartPosition && first.kind == StartSequence && first.sequence > m.cursor.Sequence {
+			// Beyond the stream's end: 2.10 begins at the end instead.
+			m.cursor = Cursor{Sequence: first.sequence - 1}
+		}
 		a.at = m.cursor
 	}
 	m.noteCreated(f)

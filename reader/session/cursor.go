@@ -45,16 +45,17 @@ const (
 	resyncing                  // a mirror made again: it keeps its origin's sequences
 )
 
-// judge compares the stream with the one the cursor comes from. at is the time of
-// the message now found at the cursor, 0 when none was seen.
-func (c Cursor) judge(created int64, now StreamFacts, at int64) identity {
+// judge compares the stream with the one the cursor comes from, which is known to
+// have reached tail: a reader may begin beyond its end. at is the time of the
+// message now found at the cursor, 0 when none was seen.
+func (c Cursor) judge(created int64, tail uint64, now StreamFacts, at int64) identity {
 	if created != 0 && now.Created != 0 && now.Created != created {
 		if now.Mirror {
 			return resyncing
 		}
 		return recreated
 	}
-	if now.Last < c.Sequence || c.another(at) {
+	if now.Last < min(c.Sequence, tail) || c.another(at) {
 		return rolledBack
 	}
 	return sameStream

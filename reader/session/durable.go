@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,6 +39,11 @@ func (m *Machine) durableThere(now time.Duration, a *attempt, f ConsumerFacts) {
 	switch {
 	case f.PushBased:
 		m.failAttempt(now, fmt.Errorf("%w: durable %s is a push consumer: a reader needs a pull consumer", ErrConfig, m.cfg.Durable))
+		return
+	case m.number == 0 && len(m.cfg.Subjects) > 0 && !sameSubjects(m.cfg.Subjects, f.Filters):
+		// It would hand out, and have acked, what the caller did not ask for.
+		m.failAttempt(now, fmt.Errorf("%w: Subjects: durable %s filters %s, not %s: name its own filters or none", ErrConfig,
+			m.cfg.Durable, subjectList(f.Filters), subjectList(m.cfg.Subjects)))
 		return
 	case f.AckNone:
 		m.failAttempt(now, fmt.Errorf("%w: durable %s takes no acks: a durable reader needs explicit acks", ErrConfig, m.cfg.Durable))
@@ -89,6 +96,17 @@ func (m *Machine) noteFloor(f ConsumerFacts) {
 
 // createDurable makes the durable. On a work-queue stream only a consumer of all
 // is allowed; one that was read before is made from the lowest floor known.
+func sameSubjects(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func subjectList(s []string) string {
+	if len(s) == 0 {
+		return "nothing"
+	}
+	return strings.Join(s, ", ")
+}
+
 func (m *Machine) createDurable(now time.Duration, a *attempt) {
 	a.step = creating
 	c := Create{Name: m.cfg.Durable, Start: m.start.kind, Sequence: m.start.sequence, Time: m.start.time, Again: m.number > 0}

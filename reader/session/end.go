@@ -197,6 +197,9 @@ func (m *Machine) shut(now, by time.Duration) {
 		m.retire(now, s)
 	}
 	m.left.by = by
+	for _, l := range m.left.list {
+		l.next = now
+	}
 	if m.connected {
 		m.left.tick(m, now)
 	}

@@ -121,7 +121,11 @@ func (ls *leftovers) remove(m *Machine, l *leftover) {
 		}
 		if !l.told {
 			l.told = true
-			m.tell(Event{Kind: KindOrphanLeft, Session: l.session, Consumer: l.name, Err: a.Err, Code: codeOf(a.Err)})
+			e := Event{Kind: KindOrphanLeft, Session: l.session, Consumer: l.name, Err: a.Err, Code: codeOf(a.Err)}
+			if e.Code == codeConsumerNotFound {
+				e.Err, e.Text = nil, "its create was not answered: it may still be made, and is asked for again"
+			}
+			m.tell(e)
 		}
 		if !errors.Is(a.Err, ErrDenied) {
 			l.next = now + m.deletePause(l, a.Err)

@@ -41,6 +41,7 @@ type Machine struct {
 	cursor  Cursor
 	start   origin
 	created int64  // when the stream was created, 0 unknown
+	tail    uint64 // the highest sequence the stream is known to have reached, messages read aside
 	edge    uint64 // last sequence of the snapshot (FromLastPerSubject), 0 none
 
 	missedTo  uint64 // bounds of what a filtered reader missed were told up to here
@@ -71,7 +72,7 @@ func New(cfg Config) *Machine {
 	m := &Machine{cfg: cfg, connected: true, reqs: map[RequestID]*request{}, end: end{on: cfg.StopAtEnd}}
 	m.start = origin{kind: cfg.Start, sequence: cfg.StartSequence, time: cfg.StartTime}
 	if cfg.Start == StartPosition {
-		m.cursor, m.created = cfg.Cursor, cfg.Created
+		m.cursor, m.created, m.tail = cfg.Cursor, cfg.Created, cfg.Cursor.Sequence
 		m.start.kind = StartPosition
 	}
 	m.fig.init()

@@ -37,7 +37,9 @@ func (m *Machine) look(a *attempt) {
 		if errors.Is(ans.Err, ErrDenied) {
 			m.blind = true
 			m.tellDenied(m.subjectOf(APIStreamInfo, ""), ans.Err)
-			m.make(now, a)
+			if !m.needsInfo(now) {
+				m.make(now, a)
+			}
 			return
 		}
 		if ans.Err != nil {
@@ -83,7 +85,7 @@ func (m *Machine) pin(now time.Duration, a *attempt) {
 // false when the reader cannot do what was asked without STREAM.INFO.
 func (m *Machine) pinned(now time.Duration, a *attempt) bool {
 	if !m.blind {
-		m.created = a.facts.Created
+		m.created, m.tail = a.facts.Created, max(m.tail, a.facts.Last)
 		m.end.pin(a.facts.Last)
 		if m.start.kind == StartLastPerSubject {
 			m.start.kind = StartPosition
@@ -96,6 +98,11 @@ func (m *Machine) pinned(now time.Duration, a *attempt) bool {
 		}
 		return true
 	}
+	return !m.needsInfo(now)
+}
+
+// needsInfo fails an Open that cannot do what was asked without STREAM.INFO.
+func (m *Machine) needsInfo(now time.Duration) bool {
 	what := ""
 	switch {
 	case m.cfg.StopAtEnd && m.cfg.private():
@@ -103,10 +110,10 @@ func (m *Machine) pinned(now time.Duration, a *attempt) bool {
 	case m.cfg.Start == StartLastPerSubject:
 		what = "FromLastPerSubject"
 	default:
-		return true
+		return false
 	}
 	m.failAttempt(now, fmt.Errorf("%w: %s needs %s", ErrPermission, what, m.subjectOf(APIStreamInfo, "")))
-	return false
+	return true
 }
 
 // informed settles the identity of the stream (rule 8).
@@ -116,7 +123,11 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 	if a.held != nil && a.held.Sequence == a.at.Sequence {
 		seen = a.held.Time
 	}
-	switch a.at.judge(m.created, f, seen) {
+	tail := m.tail
+	if a.at.known() {
+		tail = a.at.Sequence
+	}
+	switch a.at.judge(m.created, tail, f, seen) {
 	case sameStream:
 	case resyncing:
 		m.created, a.nothing = f.Created, false
@@ -178,6 +189,7 @@ func (m *Machine) streamReset(now time.Duration, a *attempt, f StreamFacts, anot
 		m.created = f.Created
 	}
 	m.end.pinAnew(f.Last)
+	m.tail = f.Last
 	m.restart(now, a)
 }
 

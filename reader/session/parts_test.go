@@ -144,7 +144,7 @@ func TestJudge(t *testing.T) {
 		{"created unknown", at, 0, StreamFacts{Created: 2, Last: 100}, 0, sameStream},
 		{"created unknown, tail lost", at, 0, StreamFacts{Created: 2, Last: 9}, 0, rolledBack},
 	} {
-		if got := c.cursor.judge(c.created, c.now, c.seen); got != c.want {
+		if got := c.cursor.judge(c.created, c.cursor.Sequence, c.now, c.seen); got != c.want {
 			t.Errorf("%s: %d, want %d", c.what, got, c.want)
 		}
 	}
