@@ -102,7 +102,7 @@ func (r *Reader) requestBody(e session.Effect, stream string, durable json.RawMe
 			}
 		}
 		return json.Marshal(map[string]any{"stream_name": stream, "config": config, "action": "create"})
-	case session.APIConsumerReset:
+	case session.APIConsumerReset, session.APIMessageGet:
 		return []byte(`{"seq":` + strconv.FormatUint(e.Sequence, 10) + `}`), nil
 	}
 	return nil, nil
@@ -209,6 +209,19 @@ func decode(api session.API, data []byte) (a session.Answer, config json.RawMess
 			if a.Err = c.Error.err(); a.Err == nil {
 				a.Consumer, err = c.facts()
 				config = c.Config
+			}
+		}
+	case session.APIMessageGet:
+		var g struct {
+			Error   *apiError `json:"error"`
+			Message struct {
+				Sequence uint64    `json:"seq"`
+				Time     time.Time `json:"time"`
+			} `json:"message"`
+		}
+		if err = json.Unmarshal(data, &g); err == nil {
+			if a.Err = g.Error.err(); a.Err == nil {
+				a.Message = &session.MessageFacts{Sequence: g.Message.Sequence, Time: nanos(g.Message.Time)}
 			}
 		}
 	case session.APIStreamNames:

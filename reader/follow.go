@@ -79,6 +79,7 @@ func (r *Reader) finish(err error) {
 		return
 	}
 	r.over = endOf(err)
+	r.ending.Store(true)
 	if r.over == ErrClosed {
 		r.closed.Store(true)
 	}

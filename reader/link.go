@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -111,9 +112,7 @@ func (l *link) hook() {
 	l.nc.SetErrorHandler(l.onError)
 	states := l.states
 	l.end.Go(func() {
-		for s := range states {
-			l.onState(s)
-		}
+		l.watch(states)
 	})
 }
 
@@ -130,7 +129,9 @@ func (l *link) unhook() {
 	l.mu.Lock()
 	before := l.before
 	l.mu.Unlock()
-	l.nc.SetErrorHandler(before)
+	if l.isOurs(l.nc.ErrorHandler()) {
+		l.nc.SetErrorHandler(before)
+	}
 	l.nc.RemoveStatusListener(l.states)
 	l.end.Wait()
 }
@@ -147,6 +148,27 @@ func (l *link) each(f func(*Reader)) {
 	l.mu.Unlock()
 	for _, r := range all {
 		f(r)
+	}
+}
+
+// watch follows the connection's state. nats.go drops what does not fit into the
+// channel, so only the newest word counts, and behind it the state itself.
+func (l *link) watch(states chan nats.Status) {
+	for s := range states {
+		for more := true; more; {
+			select {
+			case next, ok := <-states:
+				if more = ok; ok {
+					s = next
+				}
+			default:
+				more = false
+			}
+		}
+		l.onState(s)
+		if s != nats.CONNECTED && l.nc.IsConnected() && len(states) == 0 {
+			l.onState(nats.CONNECTED)
+		}
 	}
 }
 
@@ -181,6 +203,12 @@ func (l *link) onError(nc *nats.Conn, sub *nats.Subscription, err error) {
 	if before != nil {
 		before(nc, sub, err)
 	}
+}
+
+// isOurs says whether a handler is the link's hook: one that was set since by the
+// connection's owner stays.
+func (l *link) isOurs(h nats.ErrHandler) bool {
+	return h != nil && reflect.ValueOf(h).Pointer() == reflect.ValueOf(l.onError).Pointer()
 }
 
 // deniedSubject reads the subject out of a permission violation, in the server's

@@ -33,6 +33,7 @@ func (r *Reader) Next(ctx context.Context) (Message, error) {
 		r.take.Lock()
 		if r.at < len(r.batch) || r.refill() {
 			m := r.hand()
+			r.share()
 			r.take.Unlock()
 			return m, nil
 		}
@@ -72,6 +73,7 @@ func (r *Reader) NextBatch(ctx context.Context, dst []Message) (int, error) {
 			dst[n] = r.hand()
 			n++
 		}
+		r.share()
 		r.take.Unlock()
 		if n > 0 {
 			return n, nil
@@ -139,6 +141,23 @@ func (r *Reader) hand() Message {
 	return m
 }
 
+// share looks behind what was handed out; take is held. What is left belongs to
+// another caller that waits; what was the last of an ended reader ends it for good.
+func (r *Reader) share() {
+	left := r.at < len(r.batch)
+	if left && r.waiters.Load() > 0 {
+		r.rouse()
+	}
+	if left || !r.ending.Load() {
+		return
+	}
+	r.mu.Lock()
+	if len(r.ready) == 0 {
+		r.markDone()
+	}
+	r.mu.Unlock()
+}
+
 // tellTaken tells the rules how much room there is; both locks are held.
 func (r *Reader) tellTaken() {
 	if r.taken == 0 {
@@ -164,24 +183,9 @@ func (r *Reader) refill() bool {
 
 // await waits until there is something for a caller, or gives why there is not.
 func (r *Reader) await(ctx context.Context) error {
-	r.mu.Lock()
-	if len(r.ready) > 0 {
-		r.mu.Unlock()
-		return nil
-	}
-	if err := r.raised; err != nil && r.over == nil {
-		r.raised = nil
-		r.mu.Unlock()
+	if wait, err := r.enlist(); !wait {
 		return err
 	}
-	if r.over != nil {
-		err := r.endLocked()
-		r.mu.Unlock()
-		return err
-	}
-	r.waiters++
-	r.mu.Unlock()
-
 	var err error
 	select {
 	case <-r.wake:
@@ -191,13 +195,32 @@ func (r *Reader) await(ctx context.Context) error {
 	}
 
 	r.mu.Lock()
-	r.waiters--
 	// The token stands for all that is there: another waiter may have a share.
-	if r.waiters > 0 && (len(r.ready) > 0 || r.raised != nil) {
+	if r.waiters.Add(-1) > 0 && (len(r.ready) > 0 || r.raised != nil) {
 		r.rouse()
 	}
 	r.mu.Unlock()
 	return err
+}
+
+// enlist makes the caller a waiter, or says why it need not wait. Both locks are
+// held, so that whoever takes messages meanwhile knows of it.
+func (r *Reader) enlist() (wait bool, err error) {
+	r.take.Lock()
+	defer r.take.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.at < len(r.batch) || len(r.ready) > 0:
+		return false, nil
+	case r.raised != nil && r.over == nil:
+		err, r.raised = r.raised, nil
+		return false, err
+	case r.over != nil:
+		return false, r.endLocked()
+	}
+	r.waiters.Add(1)
+	return true, nil
 }
 
 // endLocked is what a caller gets once the buffer is handed out; mu is held.

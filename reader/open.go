@@ -75,6 +75,10 @@ func (r *Reader) begin() {
 		r.rules.Start(r.now())
 		r.follow()
 		r.mu.Unlock()
+		// The connection may have come back between the look and the start.
+		if !connected && r.nc.IsConnected() {
+			r.input(func(m *session.Machine, now time.Duration) { m.Reconnected(now) })
+		}
 	}})
 	r.mu.Unlock()
 }

@@ -97,7 +97,7 @@ func TestOrigin4CancelledReplacementLeavesNothing(t *testing.T) {
 		t.Fatalf("session %d, want 1", n)
 	}
 	b.eventually("one consumer and one subscription are left", func() bool {
-		return len(b.consumers()) == 1 && b.nc.NumSubscriptions() == 2 // the inbox, and nats.go's own for requests
+		return len(b.consumers()) == 1 && b.nc.NumSubscriptions() == 1
 	})
 }
 

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,11 +135,20 @@ func (r *Reader) unsubscribe(attempt int) {
 		s.SetClosedHandler(func(string) { close(gone) })
 		if s.Drain() == nil { // fails only on a closed connection
 			r.mu.Lock()
-			r.draining = append(r.draining, gone)
+			r.draining = append(slices.DeleteFunc(r.draining, isClosed), gone)
 			r.mu.Unlock()
 		}
 	default:
 		_ = s.Unsubscribe() // fails only on a closed connection
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -223,7 +233,7 @@ func (r *Reader) request(e session.Effect) {
 		}
 		defer release()
 		r.input(func(m *session.Machine, now time.Duration) { m.Sent(now, e.Request) })
-		msg, err := r.nc.RequestWithContext(ctx, e.Subject, body)
+		msg, err := r.roundTrip(ctx, e.Subject, body)
 		if err != nil {
 			r.answer(ctx, e, transport(err))
 			return

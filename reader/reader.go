@@ -57,10 +57,11 @@ type Reader struct {
 	wishes  map[int]chan error
 	tickets int
 	opened  chan error
-	waiters int
+	waiters atomic.Int32
 	wake    chan struct{} // one token: something for a waiting Next
 
 	start    session.Cursor // where the reader began
+	ending   atomic.Bool    // over is set, for the hot path
 	closed   atomic.Bool    // over is ErrClosed, for the hot path
 	over     error          // why nothing more is accepted; nil while open
 	ended    chan struct{}  // closed when over is set

@@ -50,7 +50,7 @@ func (r *Reader) accept(msg *nats.Msg, a ackSubject, now time.Duration) {
 		Msg: msg, Sequence: a.sequence, ConsumerSequence: a.consumerSeq, Timestamp: time.Unix(0, a.timestamp),
 		NumPending: a.pending, NumDelivered: a.delivered, Session: r.rules.Session(), reader: r, arrived: now,
 	})
-	if r.waiters > 0 {
+	if r.waiters.Load() > 0 {
 		r.rouse()
 	}
 }
@@ -72,7 +72,7 @@ func (r *Reader) acceptHeld(attempt int) {
 	}
 }
 
-// rouse gives a waiting Next its token; mu is held.
+// rouse gives a waiting Next its token; it never blocks.
 func (r *Reader) rouse() {
 	select {
 	case r.wake <- struct{}{}:

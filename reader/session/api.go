@@ -17,6 +17,7 @@ const (
 	APIConsumerInfo   API = "consumer_info"
 	APIConsumerDelete API = "consumer_delete"
 	APIConsumerReset  API = "consumer_reset"
+	APIMessageGet     API = "message_get"
 )
 
 // RequestID tells answers apart; 0 is none.
@@ -50,12 +51,19 @@ type ConsumerFacts struct {
 	Limits            Limits
 }
 
+// MessageFacts is what STREAM.MSG.GET tells of one message.
+type MessageFacts struct {
+	Sequence uint64
+	Time     int64
+}
+
 // Answer is what became of an API request. Exactly one field but Err is set on
 // success; an error of the server carries its codes.
 type Answer struct {
 	Consumer *ConsumerFacts
 	Stream   *StreamFacts
 	Names    []string
+	Message  *MessageFacts
 	Done     bool // delete, reset
 	Err      error
 }

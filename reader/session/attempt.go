@@ -36,6 +36,7 @@ type attempt struct {
 	exact    Cursor // where it starts, by the create's answer
 
 	expects  bool // the message at the cursor is to come first
+	checked  bool // the message at the cursor was asked for
 	informed bool // STREAM.INFO was asked after the create's answer and raised no doubt
 	facts    StreamFacts
 	held     *Delivery // a message that is not accepted while the identity is in doubt
@@ -45,15 +46,24 @@ type attempt struct {
 	bound   bool // an existing consumer is bound as it is
 	raced   bool // another reader created the durable first
 	proofBy time.Duration
+	probe   uint64        // its first pull, by token
+	probeBy time.Duration // when an unanswered probe counts as lost
 }
 
 func (a *attempt) wake(w *wake) {
 	if a.proofBy > 0 {
 		w.at(a.proofBy)
+		if a.step == proving {
+			w.at(a.probeBy)
+		}
 	}
 }
 
 func (a *attempt) tick(m *Machine, now time.Duration) {
+	if a.proofBy > 0 && now < a.proofBy && a.step == proving && now >= a.probeBy {
+		m.probeAgain(now, a)
+		return
+	}
 	if a.proofBy == 0 || now < a.proofBy {
 		return
 	}

@@ -83,6 +83,8 @@ func (c *chaos) randomAnswer(e Effect) Answer {
 			f.DeliveredConsumer = 3
 		}
 		return Answer{Consumer: f}
+	case APIMessageGet:
+		return Answer{Message: &MessageFacts{Sequence: e.Sequence, Time: int64(c.r.Intn(30)) * 10}}
 	case APIStreamNames:
 		return Answer{Names: []string{"S"}}
 	}

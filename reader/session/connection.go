@@ -13,6 +13,9 @@ func (m *Machine) Disconnected(now time.Duration) {
 		return
 	}
 	m.connected = false
+	if !m.started {
+		return
+	}
 	for _, id := range m.openRequests() {
 		m.cancel(id)
 	}
@@ -47,6 +50,9 @@ func (m *Machine) Reconnected(now time.Duration) {
 		return
 	}
 	m.connected, m.connectedAt = true, now
+	if !m.started {
+		return
+	}
 	if m.ended() {
 		m.left.tick(m, now)
 		m.settle(now)

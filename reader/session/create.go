@@ -108,7 +108,7 @@ func nothingMade(err error) bool {
 // known to exist, whose delete is sure to have an effect.
 func (ls *leftovers) deletable(but *leftover) (found *leftover) {
 	for _, l := range ls.list {
-		if l == but || l.req != 0 {
+		if l == but || l.req != 0 || l.stays {
 			continue
 		}
 		if l.answered {
@@ -148,6 +148,13 @@ func (m *Machine) clear(a *attempt, l *leftover, why error) {
 			m.anew(now, a, why)
 			return
 		}
+		l.stays = codeOf(ans.Err) == 0
+		if l.stays && m.cur != nil && !m.cur.gone && !m.cur.condemned {
+			m.unsubscribe(a)
+			m.renew(a)
+			m.rebind(now, a)
+			return
+		}
 		if why == nil {
 			why = fmt.Errorf("delete consumer %s: %w", l.name, ans.Err)
 		}
@@ -177,7 +184,7 @@ func (m *Machine) anew(now time.Duration, a *attempt, why error) {
 func (m *Machine) renew(a *attempt) {
 	m.attempts++
 	a.n, a.made, a.sess = m.attempts, nil, nil
-	a.expects, a.informed, a.held, a.proofBy = false, false, nil, 0
+	a.expects, a.informed, a.checked, a.held, a.proofBy = false, false, false, nil, 0
 }
 
 // createAnswered takes what the create's answer tells (rules 4, 7 and 8).

@@ -3,8 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -79,6 +77,13 @@ func (m *Machine) lookAgain(now time.Duration, a *attempt) {
 			if m.cfg.OnReset == OnResetFollowNew {
 				m.floor = ans.Stream.Last
 			}
+		case ans.Stream.Last < m.floor:
+			// Rolled back below what was acknowledged: what it holds was read, all
+			// that comes is new.
+			if m.tellReset(now, *ans.Stream, false); m.ended() {
+				return
+			}
+			m.cursor, m.floor = Cursor{Sequence: ans.Stream.Last}, ans.Stream.Last
 		}
 		m.createDurable(now, a)
 	})
@@ -96,17 +101,6 @@ func (m *Machine) noteFloor(f ConsumerFacts) {
 
 // createDurable makes the durable. On a work-queue stream only a consumer of all
 // is allowed; one that was read before is made from the lowest floor known.
-func sameSubjects(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
-func subjectList(s []string) string {
-	if len(s) == 0 {
-		return "nothing"
-	}
-	return strings.Join(s, ", ")
-}
-
 func (m *Machine) createDurable(now time.Duration, a *attempt) {
 	a.step = creating
 	c := Create{Name: m.cfg.Durable, Start: m.start.kind, Sequence: m.start.sequence, Time: m.start.time, Again: m.number > 0}

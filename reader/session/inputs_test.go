@@ -152,6 +152,8 @@ func (s *story) answer(a *args) {
 		ans.Stream = streamOf(a)
 	case "consumer":
 		ans.Consumer = consumerOf(a, e)
+	case "message":
+		ans.Message = &MessageFacts{Time: int64(a.number("time", 0))}
 	case "names":
 		ans.Names = a.plain[3:]
 	case "done":
@@ -253,7 +255,7 @@ func (s *story) view(*args) {
 	v := s.m.View(s.now)
 	line := fmt.Sprintf("view session=%d cursor=%d pending=%d orphans=%d missed=%d duplicates=%d gaps=%d pulls=%d",
 		v.Number, v.Cursor.Sequence, v.Pending, v.Orphans, v.Figures.Missed, v.Figures.Duplicates, v.Figures.Gaps, v.Figures.Pulls)
-	for _, api := range []API{APIStreamNames, APIStreamInfo, APIConsumerCreate, APIConsumerInfo, APIConsumerDelete, APIConsumerReset} {
+	for _, api := range []API{APIStreamNames, APIStreamInfo, APIConsumerCreate, APIConsumerInfo, APIConsumerDelete, APIConsumerReset, APIMessageGet} {
 		if n := v.Figures.API[api]; n > 0 {
 			line += fmt.Sprintf(" %s=%d", api, n)
 		}

@@ -75,7 +75,7 @@ func (ls *leftovers) tick(m *Machine, now time.Duration) {
 		if l.held {
 			continue
 		}
-		if now >= l.touched+m.cfg.Inactive+lapseGrace && l.req == 0 {
+		if now >= m.lapses(l) && l.req == 0 {
 			ls.gone(m, l, "it lapsed")
 			continue
 		}
@@ -100,6 +100,16 @@ func (ls *leftovers) wake(m *Machine, w *wake) {
 			w.at(l.next)
 		}
 	}
+}
+
+// lapses is when a leftover is gone by itself: a pull that still waits, on a
+// connection the server takes for alive, keeps its consumer alive until it expires.
+func (m *Machine) lapses(l *leftover) time.Duration {
+	t := l.touched + m.cfg.Inactive + lapseGrace
+	if l.pulled {
+		t += m.cfg.Expires
+	}
+	return t
 }
 
 // certainlyGone says whether 10014 means that a consumer will not appear any more:
@@ -132,7 +142,7 @@ func (ls *leftovers) remove(m *Machine, l *leftover) {
 			return
 		}
 		// Asking again changes nothing: it lapses by itself.
-		if l.next = l.touched + m.cfg.Inactive + lapseGrace; m.ended() {
+		if l.next = m.lapses(l); m.ended() {
 			ls.drop(l)
 		}
 	})

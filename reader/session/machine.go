@@ -27,6 +27,7 @@ type Machine struct {
 	phase Phase
 	since time.Duration
 
+	started     bool // before Start only the state of the connection is noted
 	connected   bool
 	connectedAt time.Duration
 
@@ -84,9 +85,11 @@ func (m *Machine) Start(now time.Duration) {
 	if m.ended() {
 		return
 	}
-	m.since = now
+	m.since, m.started = now, true
 	m.begin(now, CauseOpening, false, nil)
-	m.attemptNow(now)
+	if m.connected {
+		m.attemptNow(now)
+	}
 	m.settle(now)
 }
 

@@ -22,6 +22,7 @@ type leftover struct {
 	next  time.Duration
 	req   RequestID
 	told  bool // orphan_left was told
+	stays bool // a delete of it was denied or not answered: deleting it makes no room
 }
 
 // maxConsumers is how many consumers of one reader may exist at a time: the one

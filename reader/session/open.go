@@ -129,6 +129,10 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 	}
 	switch a.at.judge(m.created, tail, f, seen) {
 	case sameStream:
+		if m.cfg.filtered() && a.overlaps && a.at.known() && seen == 0 && !a.checked {
+			m.lookAtCursor(now, a)
+			return
+		}
 	case resyncing:
 		m.created, a.nothing = f.Created, false
 	case rolledBack:
@@ -146,6 +150,20 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 		a.at = m.cursor
 	}
 	m.resume(now, a)
+}
+
+// lookAtCursor asks for the message at the cursor where a filter may hide it: a
+// stream that was rolled back and has grown past the cursor since looks like one
+// whose message was removed. Without an answer it is taken for removed.
+func (m *Machine) lookAtCursor(now time.Duration, a *attempt) {
+	a.req = m.request(Effect{API: APIMessageGet, Sequence: a.at.Sequence}, func(now time.Duration, ans Answer) {
+		a.req, a.checked = 0, true
+		if ans.Message != nil && a.at.another(ans.Message.Time) {
+			m.streamReset(now, a, a.facts, false)
+			return
+		}
+		m.informed(now, a, a.facts)
+	})
 }
 
 // resume goes on after the look at the stream: the doubt is settled.

@@ -6,13 +6,30 @@ import "time"
 func (m *Machine) prove(now time.Duration, a *attempt) {
 	a.step = proving
 	a.proofBy = now + proofWaitAfter(m.rec.unproven)
+	m.probe(now, a)
+	m.do(Effect{Do: DoPing})
+}
+
+// probe pulls one message on the session that is being made.
+func (m *Machine) probe(now time.Duration, a *attempt) {
 	if a.made != nil {
 		a.made.pulled, a.made.touched = true, now
 	}
 	p := Pull{Batch: 1}
 	p.Expires, p.Heartbeat = within(probeExpires, probeHeartbeat, m.limits)
-	m.sendPull(now, a.sess, p)
-	m.do(Effect{Do: DoPing})
+	a.probe = m.sendPull(now, a.sess, p)
+	a.probeBy = now + p.Expires + m.cfg.Heartbeat
+}
+
+// probeAgain is for a probe that was lost: a fault that ends within a long wait for
+// the proof would otherwise be outlasted by it. The wait is not extended, and the
+// silent session gets another pull to heal by, too.
+func (m *Machine) probeAgain(now time.Duration, a *attempt) {
+	a.sess.pulls.end(Status{Token: a.probe})
+	m.probe(now, a)
+	if m.rec.on {
+		m.healPull(now)
+	}
 }
 
 func (m *Machine) sendPull(now time.Duration, s *Session, p Pull) (token uint64) {

@@ -26,6 +26,8 @@ func (m *Machine) subjectOf(api API, consumer string) string {
 		return m.cfg.APIPrefix + "CONSUMER.INFO." + stream + "." + consumer
 	case APIConsumerDelete:
 		return m.cfg.APIPrefix + "CONSUMER.DELETE." + stream + "." + consumer
+	case APIMessageGet:
+		return m.cfg.APIPrefix + "STREAM.MSG.GET." + stream
 	case APIConsumerReset:
 		return m.cfg.APIPrefix + "CONSUMER.RESET." + stream + "." + consumer
 	}

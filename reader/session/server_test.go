@@ -212,6 +212,11 @@ func (s *server) api(e Effect) (a Answer, ok bool) {
 			s.drop(e.Consumer)
 			return Answer{Done: true}, true
 		}
+	case APIMessageGet:
+		if at, there := s.times[e.Sequence]; there && e.Sequence >= s.first && e.Sequence <= s.last {
+			return Answer{Message: &MessageFacts{Sequence: e.Sequence, Time: at}}, true
+		}
+		return Answer{Err: &APIError{404, 10037, "no message found"}}, true
 	case APIConsumerReset:
 		if s.level < 4 {
 			return a, false
