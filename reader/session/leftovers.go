@@ -102,11 +102,12 @@ func (ls *leftovers) wake(m *Machine, w *wake) {
 	}
 }
 
-// lapses is when a leftover is gone by itself: a pull that still waits, on a
-// connection the server takes for alive, keeps its consumer alive until it expires.
+// lapses is when a leftover is gone by itself. An unsubscribe takes its pull off the
+// server; a pull on an earlier connection, which the server may take for alive, keeps
+// the consumer alive until it expires.
 func (m *Machine) lapses(l *leftover) time.Duration {
 	t := l.touched + m.cfg.Inactive + lapseGrace
-	if l.pulled {
+	if l.pulled && m.connectedAt > l.touched {
 		t += m.cfg.Expires
 	}
 	return t
