@@ -18,7 +18,7 @@ func (r *Reader) follow() {
 		case session.DoDropHeld:
 			delete(r.held, e.Attempt)
 		case session.DoOpened:
-			r.start = e.Start
+			r.start, r.born = e.Start, r.rules.Created()
 			r.opened <- e.Err
 		case session.DoReplaced:
 			if c := r.wishes[e.Ticket]; c != nil {

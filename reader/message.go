@@ -22,6 +22,7 @@ type Message struct {
 
 	reader  *Reader
 	arrived time.Duration // on the reader's clock
+	created int64         // when its stream was created, 0 unknown
 }
 
 // Position gives the place after which FromPosition goes on, for a checkpoint
@@ -29,7 +30,7 @@ type Message struct {
 func (m Message) Position() Position {
 	p := Position{Sequence: m.Sequence, Time: m.Timestamp}
 	if m.reader != nil {
-		p.Stream, p.StreamCreated = m.reader.origin()
+		p.Stream, p.StreamCreated = m.reader.stream(), stamp(m.created)
 	}
 	return p
 }

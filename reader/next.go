@@ -130,7 +130,7 @@ func (r *Reader) hand() Message {
 	size := m.Size()
 	r.taken++
 	r.weight += size
-	r.passed.sequence, r.passed.time = m.Sequence, m.Timestamp
+	r.passed.sequence, r.passed.time, r.passed.created = m.Sequence, m.Timestamp, m.created
 	r.passed.count++
 	r.passed.bytes += uint64(len(m.Data))
 	if r.taken*8 >= r.cfg.Pull.MaxMessages || r.weight*8 >= r.cfg.Pull.MaxBytes {

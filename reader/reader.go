@@ -61,6 +61,7 @@ type Reader struct {
 	wake    chan struct{} // one token: something for a waiting Next
 
 	start    session.Cursor // where the reader began
+	born     int64          // when the stream was created in which it began
 	ending   atomic.Bool    // over is set, for the hot path
 	closed   atomic.Bool    // over is ErrClosed, for the hot path
 	over     error          // why nothing more is accepted; nil while open
@@ -82,6 +83,7 @@ type Reader struct {
 // handed is what the caller got so far.
 type handed struct {
 	sequence, count, bytes uint64
+	created                int64 // of the stream it came from
 	time                   time.Time
 }
 
@@ -171,12 +173,11 @@ func (r *Reader) forced() {
 	})
 }
 
-// origin gives what a message's Position needs of its stream.
-func (r *Reader) origin() (string, time.Time) {
+// stream gives the name of the stream, which Open may have had to find.
+func (r *Reader) stream() string {
 	r.mu.Lock()
-	v := r.rules.View(r.now())
-	r.mu.Unlock()
-	return v.Stream, stamp(v.StreamCreated)
+	defer r.mu.Unlock()
+	return r.rules.View(r.now()).Stream
 }
 
 // stamp turns the server's nanoseconds into a time; 0 is the zero time.

@@ -48,7 +48,7 @@ func (r *Reader) accept(msg *nats.Msg, a ackSubject, now time.Duration) {
 	}
 	r.ready = append(r.ready, Message{
 		Msg: msg, Sequence: a.sequence, ConsumerSequence: a.consumerSeq, Timestamp: time.Unix(0, a.timestamp),
-		NumPending: a.pending, NumDelivered: a.delivered, Session: r.rules.Session(), reader: r, arrived: now,
+		NumPending: a.pending, NumDelivered: a.delivered, Session: r.rules.Session(), reader: r, arrived: now, created: r.rules.Created(),
 	})
 	if r.waiters.Load() > 0 {
 		r.rouse()

@@ -186,3 +186,32 @@ func TestPurgeIsToldAsMissed(t *testing.T) {
 		t.Fatalf("delivered %d, missed %d, want 35 in all\n%s", st.Delivered, st.Missed, b.story())
 	}
 }
+
+// A position belongs to the stream its message came from, also when that stream was
+// re-created since.
+func TestPositionKeepsItsStream(t *testing.T) {
+	b := withStream(t)
+	b.publish(1, 10)
+	r := b.open(quick())
+	b.expect(r, 1, 10)
+	before := r.Position()
+	b.recreate()
+	b.await("session_replaced", 1)
+	if p := r.Position(); p != before {
+		t.Fatalf("position %+v after the reset, want %+v", p, before)
+	}
+	b.publish(101, 105)
+	b.expect(r, 101, 103)
+	p := r.Position()
+	if p.StreamCreated.Equal(before.StreamCreated) || p.Sequence != 3 {
+		t.Fatalf("position %+v in the new stream", p)
+	}
+	for _, c := range []struct {
+		from  reader.Position
+		first int
+	}{{before, 101}, {p, 104}} {
+		cfg := quick()
+		cfg.Start = reader.FromPosition(c.from)
+		b.expect(b.open(cfg), c.first, 105)
+	}
+}

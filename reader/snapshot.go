@@ -82,9 +82,9 @@ func (r *Reader) Position() Position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v := r.rules.View(r.now())
-	p := Position{Stream: v.Stream, StreamCreated: stamp(v.StreamCreated), Sequence: r.passed.sequence, Time: r.passed.time}
+	p := Position{Stream: v.Stream, StreamCreated: stamp(r.passed.created), Sequence: r.passed.sequence, Time: r.passed.time}
 	if r.passed.count == 0 {
-		p.Sequence, p.Time = r.start.Sequence, stamp(r.start.Time)
+		p.Sequence, p.Time, p.StreamCreated = r.start.Sequence, stamp(r.start.Time), stamp(r.born)
 	}
 	return p
 }

@@ -152,8 +152,12 @@ func TestSequenceBeyondTheEndIsWaitedFor(t *testing.T) {
 	b.must(r.Replace(b.ctx))
 	b.publish(11, 12)
 	b.must(r.Replace(b.ctx))
+	waiting := quick()
+	waiting.Start = reader.FromPosition(r.Position())
+	resumed := b.open(waiting)
 	b.publish(13, 20)
 	b.expect(r, 15, 20)
+	b.expect(resumed, 15, 20)
 	if n := b.count("stream_reset"); n != 0 {
 		t.Fatalf("told %d resets\n%s", n, b.story())
 	}

@@ -21,6 +21,7 @@ const (
 	defaultExpires    = 30 * time.Second
 	defaultHeartbeat  = 2 * time.Second
 	defaultThreshold  = 30 * time.Second
+	longestName       = 255 // JSMaxNameLen of nats-server
 	shortestHeartbeat = time.Millisecond
 )
 
@@ -78,6 +79,9 @@ func (c *Config) checkNames() error {
 	} {
 		if strings.ContainsAny(n.name, " \t\r\n.*>/\\") {
 			return bad(n.field, "%q: a name has no blank, dot, slash or wildcard", n.name)
+		}
+		if len(n.name) > longestName {
+			return bad(n.field, "a name of %d bytes: the server takes %d", len(n.name), longestName)
 		}
 	}
 	if c.Stream == "" && len(c.Subjects) == 0 {

@@ -127,7 +127,7 @@ const (
 	misfit                      // the server refuses the configuration
 )
 
-// natureOf is the one place that tells what an API error means. A 400 the table
+// natureOf is the one place that tells what an API error means. A 400 or 412 the table
 // does not name is the server's refusal of what we ask; no answer and 503 heal.
 func natureOf(err error) nature {
 	switch codeOf(err) {
@@ -147,7 +147,7 @@ func natureOf(err error) nature {
 		return denied
 	}
 	var e *APIError
-	if errors.As(err, &e) && e.Code == 400 {
+	if errors.As(err, &e) && (e.Code == 400 || e.Code == 412) {
 		return misfit
 	}
 	return temporary

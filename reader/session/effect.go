@@ -68,5 +68,8 @@ func (m *Machine) Effects() []Effect {
 // Busy says that there are effects to perform: the hot path looks before it takes.
 func (m *Machine) Busy() bool { return len(m.effects) > 0 }
 
+// Created gives when the stream was created that is being read, 0 unknown.
+func (m *Machine) Created() int64 { return m.created }
+
 // Session gives the number of the session in use, 0 before the first.
 func (m *Machine) Session() int { return m.number }

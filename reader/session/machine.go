@@ -73,7 +73,10 @@ func New(cfg Config) *Machine {
 	m := &Machine{cfg: cfg, connected: true, reqs: map[RequestID]*request{}, end: end{on: cfg.StopAtEnd}}
 	m.start = origin{kind: cfg.Start, sequence: cfg.StartSequence, time: cfg.StartTime}
 	if cfg.Start == StartPosition {
-		m.cursor, m.created, m.tail = cfg.Cursor, cfg.Created, cfg.Cursor.Sequence
+		m.cursor, m.created = cfg.Cursor, cfg.Created
+		if cfg.Cursor.known() {
+			m.tail = cfg.Cursor.Sequence // else the place was waited for, not read
+		}
 		m.start.kind = StartPosition
 	}
 	m.fig.init()
