@@ -24,6 +24,11 @@ type joiner interface {
 	leave(a *applied, c *conn)
 }
 
+// directed is a filter whose parameters choose the direction it judges.
+type directed interface {
+	direction() Direction
+}
+
 // stopper is an effect with more to undo than its filter and joiner.
 type stopper interface {
 	stop(a *applied)
@@ -39,6 +44,7 @@ type applied struct {
 	since  time.Time
 	effect effect
 	over   atomic.Bool
+	latest uint64 // the number of the latest connection when it was applied
 	undo   func()
 	timer  *time.Timer // ends it after its own duration; guarded by p.mu
 }
@@ -74,6 +80,7 @@ func (p *Proxy) Apply(f Fault) (undo func(), err error) {
 	}
 	p.faults++
 	a.id = p.faults
+	a.latest = p.accepted.Load()
 	conns := p.snapshotLocked()
 	p.applied = append(p.applied, a)
 	if f.For > 0 {
@@ -99,7 +106,11 @@ func (p *Proxy) setFiltersLocked() {
 	var lists [2][]*applied
 	for _, a := range p.applied {
 		if _, ok := a.effect.(filter); ok {
-			lists[a.entry.direction] = append(lists[a.entry.direction], a)
+			way := a.entry.direction
+			if d, ok := a.effect.(directed); ok {
+				way = d.direction()
+			}
+			lists[way] = append(lists[way], a)
 		}
 	}
 	for d := range lists {

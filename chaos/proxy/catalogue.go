@@ -45,20 +45,25 @@ const durationField = "for"
 
 // The parameters that every fault on single frames has.
 var (
-	connParameter  = Parameter{Name: "conn", Type: Name, Words: "only connections whose CONNECT has this name; * stands for any characters"}
-	frameSelection = []Parameter{
-		connParameter,
-		{Name: "sid", Type: Text, Words: "only frames of the subscription with this id"},
+	connParameter = Parameter{Name: "conn", Type: Name, Words: "only connections whose CONNECT has this name; * stands for any characters"}
+	sidParameter  = Parameter{Name: "sid", Type: Text, Words: "only frames of the subscription with this id"}
+	counting      = []Parameter{
 		{Name: "nth", Type: Count, Words: "the first matching frame to fire on, counted over all connections from 1"},
 		{Name: "every", Type: Count, Words: "fire on each so-many-th matching frame"},
 		{Name: "limit", Type: Count, Words: "fire so many times at most"},
 	}
+	countSelection = append([]Parameter{connParameter}, counting...)               // frames without a sid
+	frameSelection = append([]Parameter{connParameter, sidParameter}, counting...) // frames of a subscription
 )
 
 // catalogue is the one table of all faults, in the order they are shown.
 func catalogue() []*Entry {
 	return []*Entry{
-		&dropSubscription, &apiTimeout, &loseReply, &dropMessage, &cutConnection, &halfOpen, &blackHole,
+		&dropSubscription, &swallowSub,
+		&apiTimeout, &loseReply, &apiError, &delayAPI,
+		&muteHeartbeats, &dropMessage, &duplicateMessage, &reorderMessages, &dropStatus, &forgeStatus,
+		&permissionDenied, &staleConnection, &lameDuck,
+		&cutConnection, &resetConnection, &halfOpen, &blackHole, &latency, &bandwidth, &refuse,
 	}
 }
 

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"errors"
-	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -95,6 +93,28 @@ func (c *conn) cut() bool {
 	return true
 }
 
+// reset ends both sides at once with a reset rather than in order.
+func (c *conn) reset() bool {
+	for _, side := range []link{c.client, c.server} {
+		abort(side)
+	}
+	if !c.become(closed) {
+		return false
+	}
+	c.close()
+	return true
+}
+
+// abort makes the close of a side a reset.
+func abort(side link) {
+	switch side := side.(type) {
+	case *net.TCPConn:
+		side.SetLinger(0) //nolint:errcheck // it may be closed already
+	case interface{ Abort() }:
+		side.Abort()
+	}
+}
+
 // halfOpen tells the client that the connection ends and keeps it open towards the server, which is read
 // and not answered.
 func (c *conn) halfOpen() bool {
@@ -106,14 +126,6 @@ func (c *conn) halfOpen() bool {
 	c.up.poke()
 	c.down.poke()
 	return true
-}
-
-// drain reads src to its end so that closing it is an orderly end for the peer.
-func (f *flow) drain() {
-	f.src.SetReadDeadline(time.Now().Add(linger)) //nolint:errcheck // the read tells
-	if _, err := io.Copy(io.Discard, f.src); errors.Is(err, net.ErrClosed) {
-		return
-	}
 }
 
 // named tells whether the connection's name is one that g stands for; without a g every connection is.

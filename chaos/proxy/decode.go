@@ -14,6 +14,9 @@ var errMore = errors.New("more bytes needed")
 // statuses a server sends take some hundred bytes.
 const maxHeaders = 64 << 10
 
+// maxPullRequest bounds the pull requests that are read: a larger one passes like any publication.
+const maxPullRequest = 16 << 10
+
 // frame is one frame of the protocol as its head tells it. The slices point into the buffer
 // that was scanned and are valid until that buffer is filled again.
 type frame struct {
@@ -25,9 +28,10 @@ type frame struct {
 	queue   []byte
 	max     int    // UNSUB: the messages after which the subscription ends; 0: at once
 	headers []byte // the header block, when the frame has one that is not longer than maxHeaders
+	payload []byte // what a pull asks for; of no other frame
 	size    int    // header block and payload, without the line end that follows
 	hdrSize int    // header block alone
-	head    int    // bytes of the control line and of the header block when that was read with it
+	head    int    // bytes of the control line, and of what else was read with it
 	body    int    // bytes that follow the head, with the closing line end
 	request string // Down: the API request that this message answers
 }
@@ -91,6 +95,18 @@ func (d *decoder) scan(b []byte, f *frame) error {
 		f.head += f.hdrSize
 		f.body -= f.hdrSize
 	}
+	if f.publication() && f.body <= maxPullRequest && bytes.Contains(f.subject, []byte(nextPull)) {
+		if len(b) < f.head+f.body {
+			d.scanned = end
+			return errMore
+		}
+		rest := b[f.head : f.head+f.body]
+		if !closes(rest, len(rest)) {
+			return errUnclosed
+		}
+		f.payload = rest[:len(rest)-len("\r\n")]
+		f.head, f.body = f.head+f.body, 0
+	}
 	d.scanned = 0
 	return nil
 }
@@ -99,6 +115,7 @@ var (
 	errArguments = errors.New("wrong number of arguments")
 	errNumber    = errors.New("not a number")
 	errHeaders   = errors.New("header block is longer than the message")
+	errUnclosed  = errors.New("the payload is not closed by a line end")
 )
 
 // parse reads the arguments that follow the verb.

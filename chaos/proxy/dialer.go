@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"syscall"
 )
 
 // Dialer connects clients to the proxy inside the process, without a port. It fits nats.go's
@@ -25,12 +26,20 @@ func (d *Dialer) DialContext(ctx context.Context, _, address string) (net.Conn, 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(d.p.ctx, cancel)()
+	if d.p.turnedAway() {
+		return nil, fmt.Errorf("%s: dial %s: %w", d.p.options.Name, address, syscall.ECONNREFUSED)
+	}
 	server, err := d.p.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	near, far := newPipe(pipeAddr(d.p.options.Name+" client"), pipeAddr(address))
-	if err := d.p.register(far, server); err != nil {
+	if d.p.options.ServerTLS != nil {
+		err = d.p.admitLater(far, server)
+	} else {
+		err = d.p.register(far, server, false)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: connection refused: %w", d.p.options.Name, err)
 	}
 	return near, nil

@@ -8,7 +8,7 @@ var apiTimeout = Entry{
 	Parameters: append([]Parameter{
 		{Name: "subject", Type: Subject, Words: "requests whose subject matches this: after the API prefix (CONSUMER.>), or whole when it begins with $JS."},
 		{Name: "pulls", Type: Bool, Default: "false", Words: "pulls (CONSUMER.MSG.NEXT) as well"},
-	}, frameSelection...),
+	}, countSelection...),
 	direction: Up,
 	build: func(a *arguments) (effect, error) {
 		return &requestSwallower{

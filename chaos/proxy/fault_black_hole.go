@@ -1,10 +1,5 @@
 package proxy
 
-import (
-	"sync"
-	"time"
-)
-
 var blackHole = Entry{
 	Name:  "black-hole",
 	Where: "whole connections, new ones too",
@@ -12,13 +7,12 @@ var blackHole = Entry{
 	Undo:  "everything that waits arrives",
 	Parameters: []Parameter{
 		connParameter,
-		{Name: "direction", Type: Word, Default: "both", Allowed: []string{"up", "down", "both"}, Words: "up stops what clients send, down what the server sends"},
+		directionParameter,
 	},
 	build: func(a *arguments) (effect, error) {
 		direction := argument[string](a, "direction")
 		return &connectionHole{
 			conn: argument[glob](a, "conn"), up: direction != Down.String(), down: direction != Up.String(),
-			seen: make(map[*conn]struct{}),
 		}, nil
 	},
 }
@@ -26,9 +20,7 @@ var blackHole = Entry{
 type connectionHole struct {
 	conn     glob
 	up, down bool
-
-	mu   sync.Mutex
-	seen map[*conn]struct{}
+	seen     seenConns
 }
 
 func (h *connectionHole) join(a *applied, c *conn) {
@@ -41,14 +33,7 @@ func (h *connectionHole) join(a *applied, c *conn) {
 	if h.down {
 		c.down.gate(a, true)
 	}
-	h.mu.Lock()
-	_, again := h.seen[c]
-	h.seen[c] = struct{}{}
-	h.mu.Unlock()
-	if !again {
-		name, _ := c.know.name()
-		c.p.fired(a, Frame{Time: time.Now(), Conn: c.id, Client: name, Fate: Held})
-	}
+	h.seen.first(a, c)
 }
 
 func (h *connectionHole) leave(a *applied, c *conn) {

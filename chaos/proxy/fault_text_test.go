@@ -52,7 +52,7 @@ func TestFaultPrintsAndParsesBack(t *testing.T) {
 
 func TestWrongFaultsAreNamed(t *testing.T) {
 	for _, c := range []struct{ text, field, says string }{
-		{"drop-mesage", "", "no such fault; allowed: drop-subscription, api-timeout"},
+		{"drop-mesage", "", "no such fault; allowed: drop-subscription, swallow-sub"},
 		{"", "", "no such fault"},
 		{"cut(", "", "closing parenthesis is missing"},
 		{"cut(conn=a", "conn", "closing parenthesis is missing"},
@@ -69,7 +69,7 @@ func TestWrongFaultsAreNamed(t *testing.T) {
 		{"black-hole(for=0s)", "for", "want a duration above 0"},
 		{"black-hole(for=soon)", "for", "want a duration above 0"},
 		{"black-hole(direction=left)", "direction", "allowed: up, down, both"},
-		{"drop-message(nht=3)", "nht", "no such parameter; allowed: subject, seq, last, conn, sid, nth, every, limit, for"},
+		{"drop-message(nht=3)", "nht", "no such parameter; allowed: subject, seq, header, last, conn, sid, nth, every, limit, for"},
 		{"cut(x=1)", "x", "no such parameter; allowed: conn"},
 		{"drop-message(nth=0)", "nth", "want a whole number from 1"},
 		{"drop-message(nth=-1)", "nth", "want a whole number from 1"},
@@ -78,6 +78,25 @@ func TestWrongFaultsAreNamed(t *testing.T) {
 		{"api-timeout(pulls=maybe)", "pulls", "want true or false"},
 		{"api-timeout(subject=a..b)", "subject", "no empty token"},
 		{"api-timeout(subject=>.a)", "subject", "end of a subject"},
+		{"api-timeout(sid=1)", "sid", "no such parameter"},
+		{"api-error(err_code=99999,code=400,text=x)", "err_code", "want 1 to 65535"},
+		{"api-error(err_code=1,text=x)", "code", "needed beside err_code 1"},
+		{"api-error(err_code=1,code=400)", "text", "needed beside err_code 1"},
+		{"api-error(code=200)", "code", "want 400 to 599"},
+		{"delay-api(pulls=true)", "pulls", "goes with what=request only"},
+		{"delay-api(what=both)", "what", "allowed: answer, request"},
+		{"drop-status(code=7)", "code", "want 100 to 999"},
+		{"drop-status(code=4090)", "code", "want 100 to 999"},
+		{"forge-status(code=99)", "code", "want 100 to 999"},
+		{"forge-status(on=never)", "on", "allowed: waiting, pulls"},
+		{`forge-status(text="a\nb")`, "text", "no line end"},
+		{"forge-status(headers=Nats)", "headers", "Name: value"},
+		{"permission-denied(verb=read)", "verb", "allowed: publish, subscribe, both"},
+		{"latency(delay=10ms,jitter=1s)", "jitter", "more than the delay"},
+		{"bandwidth(rate=0)", "rate", "want a whole number from 1"},
+		{"bandwidth(rate=1000000000000000)", "rate", "at most"},
+		{"reset(for=1s)", "for", "acts once and takes no duration"},
+		{"reorder-messages(behind=0)", "behind", "want a whole number from 1"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			_, err := ParseFault(c.text)

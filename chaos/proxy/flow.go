@@ -23,28 +23,35 @@ type flow struct {
 	dir      Direction
 	src, dst link
 
-	buf       []byte
-	run, r, w int
-	dec       decoder
-	fr        frame   // the frame in hand
-	body      int     // bytes of its body that are still to come
-	fate      Fate    // what becomes of them
-	holding   *parked // where they go when it is held
-	parked    []*parked
-	pending   []injection
-	opaque    bool
-	discard   bool // dst takes nothing more; src is read to its end
-	last      counter
-	tally     tally
+	buf        []byte
+	run, r, w  int
+	dec        decoder
+	fr         frame   // the frame in hand
+	body       int     // bytes of its body that are still to come
+	fate       Fate    // what becomes of them
+	holding    *parked // where they go when it is held
+	copying    *copied // where they go too when it is to be sent twice
+	parked     []*parked
+	pending    []injection
+	opaque     bool
+	greeted    bool // the next INFO has been sent to the client
+	discard    bool // dst takes nothing more; src is read to its end
+	last       counter
+	afterwards []func() // see after
+	tally      tally
 
-	gated atomic.Bool // len(gates) > 0
-	bell  chan struct{}
+	line line
+
+	gated  atomic.Bool // len(gates) > 0
+	shaped atomic.Bool // len(shapes) > 0
+	bell   chan struct{}
 
 	mu       sync.Mutex
 	poked    bool
 	ended    bool
 	injected []injection
 	gates    map[*applied]struct{}
+	shapes   map[*applied]shape
 	deadline time.Time
 }
 
@@ -52,6 +59,7 @@ func newFlow(c *conn, dir Direction, src, dst link) *flow {
 	return &flow{
 		c: c, dir: dir, src: src, dst: dst, dec: decoder{dir: dir},
 		buf: make([]byte, firstBuffer), bell: make(chan struct{}, 1), gates: make(map[*applied]struct{}),
+		shapes: make(map[*applied]shape),
 	}
 }
 
@@ -112,6 +120,7 @@ func (f *flow) attend() bool {
 		}
 		f.release(time.Now)
 		f.inject()
+		f.arrive()
 		due := f.due()
 
 		f.mu.Lock()
@@ -186,12 +195,19 @@ func (f *flow) takeHead() {
 	f.body = f.fr.body
 	switch f.fate {
 	case Passed:
-		if replacement == nil {
+		if f.copying != nil {
+			f.keep(head)
+		}
+		known := f.greeted && f.fr.verb == INFO
+		if replacement == nil && !known {
 			f.r += f.fr.head
 			return
 		}
 		f.flush()
-		f.write(replacement)
+		if !known {
+			f.write(replacement)
+		}
+		f.greeted = f.greeted && !known
 	case Held:
 		f.flush()
 		f.holding.data = append(f.holding.data, head...)
@@ -206,12 +222,15 @@ func (f *flow) takeHead() {
 func (f *flow) takeBody() {
 	part := f.buf[f.r:min(f.w, f.r+f.body)]
 	if !closes(part, f.body) {
-		f.turnOpaque(errors.New("the payload is not closed by a line end"))
+		f.turnOpaque(errUnclosed)
 		return
 	}
 	f.body -= len(part)
 	f.r += len(part)
 	if f.fate == Passed {
+		if f.copying != nil {
+			f.keep(part)
+		}
 		return
 	}
 	f.run = f.r
@@ -219,16 +238,6 @@ func (f *flow) takeBody() {
 		f.holding.data = append(f.holding.data, part...)
 		f.holding.missing = f.body
 	}
-}
-
-// turnOpaque gives up reading frames: from here on all bytes pass unchanged.
-func (f *flow) turnOpaque(why error) {
-	f.body = 0
-	f.opaque = true
-	f.flush()
-	f.releaseAll()
-	f.pending = nil
-	f.c.p.notice(f.c, "the "+f.dir.String()+" stream is not the NATS client protocol and passes unread from here on: "+why.Error())
 }
 
 // flush writes what is decided to be passed on.
@@ -242,6 +251,19 @@ func (f *flow) flush() {
 // write sends bytes to dst, or drops them where dst takes nothing more. The peer's end shows in its own
 // direction, so an error here only means that the rest of src is of no use.
 func (f *flow) write(b []byte) (written bool) {
+	f.awaitGate()
+	if f.discard || f.c.state() != open {
+		return false
+	}
+	if f.shaped.Load() || len(f.line.chunks) > 0 {
+		f.travel(b)
+		return !f.discard
+	}
+	return f.send(b)
+}
+
+// send writes bytes to dst itself.
+func (f *flow) send(b []byte) (sent bool) {
 	f.awaitGate()
 	if f.discard || f.c.state() != open {
 		return false
@@ -271,30 +293,4 @@ func (f *flow) compact(full bool) {
 	}
 	copy(buf, f.buf[f.r:f.w])
 	f.buf, f.run, f.r, f.w = buf, 0, 0, left
-}
-
-// end passes on how the direction ended.
-func (f *flow) end() {
-	f.mu.Lock()
-	f.ended = true
-	f.pending = append(f.pending, f.injected...)
-	f.injected = nil
-	f.mu.Unlock()
-	switch f.c.state() {
-	case open:
-		if !f.between() { // a whole frame would be taken for the rest of the one cut short
-			f.releaseAll()
-			f.inject()
-		}
-		f.write(f.buf[f.run:f.w])
-		f.dst.CloseWrite() //nolint:errcheck // the peer may be gone
-	case cut:
-		f.drain()
-	case halfOpened:
-		if f.dir == Up {
-			f.drain()
-			f.src.Close() //nolint:errcheck // nothing is left to be told
-		}
-	case closed:
-	}
 }

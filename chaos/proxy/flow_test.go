@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +18,20 @@ type ends struct {
 	t              *testing.T
 	p              *Proxy
 	client, server *pipeEnd
-	notices        []Notice
+
+	mu      sync.Mutex
+	notices []Notice // read when all goroutines wait
 }
 
 // through makes a connection of two pipes. It is used within synctest, where waits take no time.
 func through(t *testing.T, o Options) *ends {
 	t.Helper()
 	e := &ends{t: t}
-	o.OnNotice = func(n Notice) { e.notices = append(e.notices, n) }
+	o.OnNotice = func(n Notice) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.notices = append(e.notices, n)
+	}
 	p, err := New("127.0.0.1:4222", o)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +40,7 @@ func through(t *testing.T, o Options) *ends {
 	var nearClient, nearServer *pipeEnd
 	e.client, nearClient = newPipe(pipeAddr("client"), pipeAddr("proxy"))
 	e.server, nearServer = newPipe(pipeAddr("server"), pipeAddr("proxy"))
-	if err := p.register(nearClient, nearServer); err != nil {
+	if err := p.register(nearClient, nearServer, false); err != nil {
 		t.Fatal(err)
 	}
 	return e

@@ -2,14 +2,18 @@ package proxy
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // serverInfo is the part of a server's INFO that the proxy needs.
 type serverInfo struct {
-	TLSRequired bool `json:"tls_required"`
+	Version      string `json:"version"`
+	TLSRequired  bool   `json:"tls_required"`
+	TLSAvailable bool   `json:"tls_available"`
 }
 
 // stripMembers removes the named members from a JSON object. All else stays byte for byte. It returns
@@ -84,4 +88,53 @@ func splitObject(object []byte) ([]member, error) {
 		members[n-1].text = object[start-int64(len(members[n-1].text)) : end-1]
 	}
 	return members, nil
+}
+
+// forClients returns the object of an INFO as clients of the proxy get it: with the proxy's own TLS, and without
+// what would lead them past it. One that cannot be read is the client's to judge.
+func (p *Proxy) forClients(object []byte) []byte {
+	stripped, err := stripMembers(object, []string{"connect_urls", "ws_connect_urls", "tls_required", "tls_verify", "tls_available"})
+	if err != nil {
+		return object
+	}
+	if p.options.ServerTLS != nil {
+		stripped = withMember(stripped, `"tls_required":true`, behindTLS)
+		if p.options.ServerTLS.ClientAuth >= tls.RequireAnyClientCert {
+			stripped = withMember(stripped, `"tls_verify":true`, behindTLS)
+		}
+	}
+	if own := p.URL(); p.options.OwnURLs && own != "" {
+		url, err := json.Marshal(strings.TrimPrefix(own, "nats://"))
+		if err == nil {
+			stripped = withMember(stripped, `"connect_urls":[`+string(url)+`]`, behindURLs)
+		}
+	}
+	return stripped
+}
+
+// The members that servers write behind those that the proxy puts in.
+var (
+	behindLDM  = []string{"compression", "connect_info", "remote_account", "acc_is_sys", "api_lvl", "import", "export", "xkey"}
+	behindURLs = append([]string{"ws_connect_urls", "ldm"}, behindLDM...)
+	behindTLS  = append([]string{
+		"max_payload", "jetstream", "ip", "client_id", "client_ip", "nonce", "cluster", "cluster_dynamic", "domain", "connect_urls",
+	}, behindURLs...)
+)
+
+// withMember puts a member into an object, before the first of those that stand behind it.
+func withMember(object []byte, text string, behind []string) []byte {
+	members, err := splitObject(object)
+	if err != nil {
+		return object
+	}
+	at := slices.IndexFunc(members, func(m member) bool { return slices.Contains(behind, m.name) })
+	if at < 0 {
+		at = len(members)
+	}
+	members = slices.Insert(members, at, member{text: []byte(text)})
+	var texts [][]byte
+	for _, m := range members {
+		texts = append(texts, m.text)
+	}
+	return append(append([]byte{'{'}, bytes.Join(texts, []byte{','})...), '}')
 }

@@ -32,23 +32,66 @@ func (f *flow) inject() {
 	pending := f.pending
 	f.pending = nil
 	for _, i := range pending {
-		if !f.write(i.data) {
+		if !f.insert(i) {
 			return
 		}
-		i.facts.Time, i.facts.Conn, i.facts.Direction = time.Now(), f.c.id, f.dir
-		i.facts.Client, _ = f.c.know.name()
-		i.facts.Bytes, i.facts.Fate = len(i.data), Injected
-		f.c.p.meters[f.dir].added.add(1, uint64(len(i.data)))
-		if i.by != nil {
-			f.c.p.fired(i.by, i.facts)
-		}
-		if tap := f.c.p.options.Tap; tap != nil {
-			tap(i.facts)
-		}
-		if i.then != nil {
-			i.then()
-		}
 	}
+}
+
+// insert writes one frame of the proxy's and tells of it.
+func (f *flow) insert(i injection) (written bool) {
+	if !f.write(i.data) {
+		return false
+	}
+	i.facts.Time, i.facts.Conn, i.facts.Direction = time.Now(), f.c.id, f.dir
+	i.facts.Client, _ = f.c.know.name()
+	i.facts.Bytes, i.facts.Fate = len(i.data), Injected
+	f.c.p.meters[f.dir].added.add(1, uint64(len(i.data)))
+	if i.by != nil {
+		f.c.p.fired(i.by, i.facts)
+	}
+	if tap := f.c.p.options.Tap; tap != nil {
+		tap(i.facts)
+	}
+	if i.then != nil {
+		f.arrived(i.then)
+	}
+	return true
+}
+
+// repeat has the frame in hand followed by a copy of itself, wherever that goes.
+func (f *flow) repeat(fr *frame, fate Fate, by *applied) {
+	switch fate {
+	case Held:
+		f.holding.copyBy = by
+	case Passed:
+		f.copying = &copied{by: by, facts: f.facts(fr, Passed), data: make([]byte, 0, fr.bytes())}
+	default:
+		// There is nothing that a copy could follow.
+	}
+}
+
+// copied is a frame on its way to be sent once more.
+type copied struct {
+	by    *applied
+	facts Frame
+	data  []byte
+}
+
+// keep adds a part of the frame in hand to its copy, and has the copy follow the last part.
+func (f *flow) keep(part []byte) {
+	f.copying.data = append(f.copying.data, part...)
+	if len(f.copying.data) < f.copying.facts.Bytes {
+		return
+	}
+	c := f.copying
+	f.copying = nil
+	f.pending = append(f.pending, f.copyOf(c.data, c.facts, c.by))
+}
+
+// copyOf is a message sent to the client once more.
+func (f *flow) copyOf(data []byte, facts Frame, by *applied) injection {
+	return injection{data: data, facts: facts, by: by, then: func() { f.c.delivered(facts.SID) }}
 }
 
 // With CONNECT's verbose the server says +OK to each of these. A client counts them, so a request that is

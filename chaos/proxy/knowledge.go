@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"encoding/json"
-	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // maxRequests bounds the API requests of a connection that wait for their answers. The oldest is
@@ -17,6 +19,7 @@ type clientOptions struct {
 	Lang    string `json:"lang"`
 	Version string `json:"version"`
 	Verbose bool   `json:"verbose"`
+	Proto   int    `json:"protocol"`
 }
 
 // knowledge is what the frames of a connection have told so far. Both flows teach it; every method is
@@ -28,7 +31,9 @@ type knowledge struct {
 	mu        sync.Mutex
 	changes   uint64 // grows with each change of the subscriptions
 	client    clientOptions
-	connected bool // CONNECT was seen
+	server    serverInfo
+	info      []byte // the object of the last INFO
+	connected bool   // CONNECT was seen
 	subs      subscriptions
 	requests  map[string]string // reply subject to the subject of the request
 	order     []string          // the reply subjects, oldest first
@@ -79,6 +84,76 @@ func (k *knowledge) connect(object []byte) bool {
 	return true
 }
 
+// withheld learns of a SUB that does not reach the server: the client holds it.
+func (k *knowledge) withheld(f *frame) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.subs.add(&subscription{sid: string(f.sid), subject: string(f.subject), queue: string(f.queue), forgotten: true})
+	k.changes++
+}
+
+// lost marks a subscription that the server was not told of after all.
+func (k *knowledge) lost(sid string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if sub := k.subs.bySID[sid]; sub != nil {
+		sub.forgotten = true
+	}
+}
+
+// forged learns from a message that the proxy made: the client counts it. ended tells that the client took
+// its subscription for ended by it, which the server does not.
+func (k *knowledge) forged(sid string) (ended bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	sub := k.subs.bySID[sid]
+	if sub == nil {
+		return false
+	}
+	sub.delivered++
+	if sub.max == 0 || sub.delivered < sub.max {
+		return false
+	}
+	k.subs.remove(sid)
+	k.changes++
+	return true
+}
+
+// reached returns the subscriptions of the client that a message on subject reaches, but for those that the
+// server does not know.
+func (k *knowledge) reached(subject string) (sids []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.subs.reached(subject, func(sub *subscription) {
+		if !sub.forgotten {
+			sids = append(sids, sub.sid)
+		}
+	})
+	slices.Sort(sids)
+	return sids
+}
+
+// informed learns from an INFO.
+func (k *knowledge) informed(object []byte, info serverInfo) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.server, k.info = info, slices.Clone(object)
+}
+
+// newer tells whether the server is of at least the version major.minor.
+func (k *knowledge) newer(major, minor int) bool {
+	k.mu.Lock()
+	version := k.server.Version
+	k.mu.Unlock()
+	words := strings.SplitN(version, ".", 3)
+	if len(words) < 3 {
+		return false
+	}
+	a, okA := number([]byte(words[0]))
+	b, okB := number([]byte(words[1]))
+	return okA && okB && (a > major || (a == major && b >= minor))
+}
+
 // unsubscribe follows the server: with a maximum that is not yet reached the subscription goes on.
 func (k *knowledge) unsubscribe(sid string, max uint64) {
 	k.mu.Lock()
@@ -104,7 +179,8 @@ func (k *knowledge) publish(f *frame) {
 	k.asked++
 	if isPull(operation) {
 		k.pulls++
-		k.subs.reached(reply, func(sub *subscription) { sub.pulls = true })
+		now := time.Now()
+		k.subs.reached(reply, func(sub *subscription) { sub.pulled(newPull(f, now), now) })
 		return
 	}
 	if _, again := k.requests[reply]; !again {
@@ -159,6 +235,9 @@ func (k *knowledge) received(f *frame, last *counter) {
 	if sub == nil {
 		return
 	}
+	if sub.pulls {
+		sub.told(f, code)
+	}
 	if sub.delivered++; sub.max > 0 && sub.delivered >= sub.max {
 		k.subs.remove(sub.sid)
 		k.changes++
@@ -190,40 +269,4 @@ func (k *knowledge) forget(chosen func(*subscription) bool) []subscription {
 		}
 	}
 	return out
-}
-
-// Connection is what the proxy knows of one client connection.
-type Connection struct {
-	ID            uint64         // 1 for the first
-	Name          string         // as CONNECT says; "" before that
-	Lang, Version string         // of the client library
-	Subscriptions []Subscription // those the client holds, in no order
-	Pulls         uint64         // CONSUMER.MSG.NEXT requests that reached the server
-	APIRequests   uint64         // all JetStream API requests that reached the server, pulls included
-	Statuses      map[int]uint64 // status messages from the server by code
-}
-
-// Subscription is one subscription of a client.
-type Subscription struct {
-	SID, Subject, Queue string
-	Delivered           uint64 // messages the server sent on it
-	Max                 uint64 // it ends by itself after so many; 0: never
-	Pulls               bool   // it is the inbox of pulls
-	Forgotten           bool   // a drop-subscription made the server forget it
-}
-
-func (k *knowledge) snapshot(id uint64) Connection {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	c := Connection{
-		ID: id, Name: k.client.Name, Lang: k.client.Lang, Version: k.client.Version,
-		Pulls: k.pulls, APIRequests: k.asked, Statuses: maps.Clone(k.statuses),
-	}
-	for _, s := range k.subs.bySID {
-		c.Subscriptions = append(c.Subscriptions, Subscription{
-			SID: s.sid, Subject: s.subject, Queue: s.queue, Max: s.max, Pulls: s.pulls, Forgotten: s.forgotten,
-			Delivered: s.delivered,
-		})
-	}
-	return c
 }

@@ -54,6 +54,12 @@ func (e *pipeEnd) Close() error {
 	return nil
 }
 
+// Abort resets both directions: what was written and not read is lost to the peer.
+func (e *pipeEnd) Abort() {
+	e.out.reset()
+	e.in.reset()
+}
+
 // CloseWrite ends one direction: the peer reads what was written and then the end.
 func (e *pipeEnd) CloseWrite() error {
 	e.out.closeWriter(syscall.EPIPE)
@@ -87,6 +93,7 @@ type stream struct {
 	size    int    // bytes held
 	written error  // why nothing more can be written; what is held can still be read
 	shut    bool   // the reader is gone
+	aborted bool   // both ends find it reset
 	reading deadline
 	writing deadline
 }
@@ -146,6 +153,8 @@ func (s *stream) read(b []byte) (int, error) {
 		switch {
 		case s.shut:
 			return 0, net.ErrClosed
+		case s.aborted:
+			return 0, syscall.ECONNRESET
 		case s.reading.passed:
 			return 0, os.ErrDeadlineExceeded
 		case len(b) == 0:
@@ -175,6 +184,8 @@ func (s *stream) write(b []byte) (int, error) {
 	n := 0
 	for {
 		switch {
+		case s.aborted && s.written == nil:
+			return n, syscall.ECONNRESET
 		case s.written != nil:
 			return n, s.written
 		case s.shut:
@@ -232,6 +243,14 @@ func (s *stream) closeReader() {
 	s.shut = true
 	s.ring, s.start, s.size = nil, 0, 0
 	s.reading.stop()
+	s.reading.cond.Broadcast()
+	s.writing.cond.Broadcast()
+}
+
+func (s *stream) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.aborted = true
 	s.reading.cond.Broadcast()
 	s.writing.cond.Broadcast()
 }

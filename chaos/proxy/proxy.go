@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +19,27 @@ var ErrClosed = errors.New("proxy is closed")
 type Options struct {
 	Name        string        // in errors and notices; default "proxy"
 	DialTimeout time.Duration // for a connection to the upstream; default 2s, as nats.go's own
+
+	// UpstreamTLS is for TLS with the server: CAs and client certificates. It is spoken where the server requires
+	// or offers it; with tls:// and without UpstreamTLS by the system's CAs. The server's name is that of the
+	// upstream unless ServerName says otherwise. Faults act within it: clients get an INFO without TLS.
+	UpstreamTLS      *tls.Config
+	UpstreamTLSFirst bool // the server is one with handshake_first: TLS begins before its INFO
+
+	// ServerTLS, when set, is what the proxy speaks TLS with to its clients, which then have to.
+	ServerTLS      *tls.Config
+	ServerTLSFirst bool // as handshake_first of a server
+
+	// OwnURLs replaces the servers that an INFO names for clients to go to by the first address that Listen
+	// took. Without it, or a listener, they are taken out.
+	OwnURLs bool
+
+	// CloseMalformed ends a connection (FIN to both sides) whose stream is not the NATS client protocol, instead of
+	// passing it on unread.
+	CloseMalformed bool
+
+	// RandSeed fixes what faults draw (the jitter of latency), by connection and direction.
+	RandSeed uint64
 
 	// APIPrefix is a further prefix of JetStream API subjects, beside $JS.API and $JS.<domain>.API: what
 	// an account imports the API as, such as "ACME.JS.API".
@@ -45,14 +67,15 @@ type Notice struct {
 // Proxy carries NATS client connections to one server and lets faults act on them. All methods are safe
 // for concurrent use.
 type Proxy struct {
-	options  Options
-	upstream string
-	dialer   net.Dialer
-	meters   [2]meter
-	record   record
-	filters  [2]atomic.Pointer[[]*applied]
-	accepted atomic.Uint64
-	refused  atomic.Uint64
+	options   Options
+	upstreams []upstream
+	current   atomic.Int32 // the upstream that answered last
+	dialer    net.Dialer
+	meters    [2]meter
+	record    record
+	filters   [2]atomic.Pointer[[]*applied]
+	accepted  atomic.Uint64
+	refused   atomic.Uint64
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -66,16 +89,21 @@ type Proxy struct {
 	faults    uint64
 }
 
-// New returns a proxy in front of the server at upstream, "nats://127.0.0.1:4222" or "host:port" (the port
-// is 4222 when missing). User names and passwords in upstream are ignored: each client's own CONNECT
-// reaches the server. Nothing is dialled before a client comes.
+// New returns a proxy in front of the server at upstream, "nats://127.0.0.1:4222", "tls://host:port" or
+// "host:port" (the port is 4222 when missing). Of several, with commas between them, the first that answers is
+// taken, and another when that is down. User names and passwords in upstream are ignored: each client's own
+// CONNECT reaches the server, and what it proves with a nonce it proves to the server. Nothing is dialled before
+// a client comes.
 func New(upstream string, o Options) (*Proxy, error) {
-	address, err := upstreamAddress(upstream)
+	upstreams, err := parseUpstreams(upstream)
 	if err != nil {
 		return nil, err
 	}
 	if o.DialTimeout < 0 {
 		return nil, fmt.Errorf("proxy option DialTimeout is %v: want 0 for the default or more", o.DialTimeout)
+	}
+	if o.ServerTLS == nil && o.ServerTLSFirst {
+		return nil, errors.New("proxy option ServerTLSFirst is set without ServerTLS: give the certificate for clients there")
 	}
 	if o.Name == "" {
 		o.Name = "proxy"
@@ -87,7 +115,7 @@ func New(upstream string, o Options) (*Proxy, error) {
 		o.APIPrefix += "."
 	}
 	p := &Proxy{
-		options: o, upstream: address,
+		options: o, upstreams: upstreams,
 		dialer: net.Dialer{Timeout: o.DialTimeout},
 		conns:  make(map[*conn]struct{}),
 	}
@@ -126,52 +154,8 @@ func (p *Proxy) URL() string {
 	return "nats://" + p.listeners[0].Addr().String()
 }
 
-// Upstream returns the host:port of the server.
-func (p *Proxy) Upstream() string { return p.upstream }
-
-func (p *Proxy) accept(l net.Listener) {
-	for {
-		client, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			// Out of descriptors, say. The backlog keeps the clients until some are free.
-			p.notice(nil, "accept: "+err.Error())
-			select {
-			case <-p.ctx.Done():
-				return
-			case <-time.After(50 * time.Millisecond):
-			}
-			continue
-		}
-		p.owned.Go(func() {
-			server, err := p.dial(p.ctx)
-			if err != nil {
-				p.notice(nil, err.Error())
-				client.Close() //nolint:errcheck // this is how the client is told
-				return
-			}
-			p.register(client.(*net.TCPConn), server) //nolint:errcheck // the client is told by the close
-		})
-	}
-}
-
-// dial connects to the upstream.
-func (p *Proxy) dial(ctx context.Context) (link, error) {
-	server, err := p.dialer.DialContext(ctx, "tcp", p.upstream)
-	if err != nil {
-		if p.ctx.Err() != nil {
-			return nil, fmt.Errorf("%s: connection refused: %w", p.options.Name, ErrClosed)
-		}
-		p.refused.Add(1)
-		return nil, fmt.Errorf("%s: connect to the upstream: %w", p.options.Name, err)
-	}
-	return server.(*net.TCPConn), nil
-}
-
-// register makes a connection of two sides and has it served. After Close both sides are closed instead.
-func (p *Proxy) register(client, server link) error {
+// register makes a connection of two sides and has it served. A greeted client has had the server's INFO already. After Close both sides are closed instead.
+func (p *Proxy) register(client, server link, greeted bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -180,6 +164,7 @@ func (p *Proxy) register(client, server link) error {
 		return ErrClosed
 	}
 	c := newConn(p, p.accepted.Add(1), client, server)
+	c.down.greeted = greeted
 	p.conns[c] = struct{}{}
 	inForce := slices.Clone(p.applied)
 	p.owned.Go(func() {

@@ -239,7 +239,7 @@ func TestServerThatRequiresTLS(t *testing.T) {
 		if err == nil {
 			nc.Close()
 		}
-		mustFail(t, err, "requires TLS", "use a server without TLS")
+		mustFail(t, err, "requires TLS", "give it as tls://host:port")
 	}
 	log.wait(t, "the notices", func() bool { return len(log.notices) == 2 })
 }

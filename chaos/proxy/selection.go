@@ -53,6 +53,19 @@ func (s *selection) fires() bool {
 	return due
 }
 
+// unfired takes a firing back that came to nothing.
+func (s *selection) unfired() {
+	s.mu.Lock()
+	s.fired--
+	s.mu.Unlock()
+}
+
+func (s *selection) hasFired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fired > 0
+}
+
 // spent tells that the limit is reached.
 func (s *selection) spent() bool {
 	s.mu.Lock()

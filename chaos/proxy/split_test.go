@@ -59,8 +59,12 @@ func parseChunks(dir Direction, chunks [][]byte) parsed {
 
 func describe(f *frame) string {
 	code, text := statusOf(f.headers)
-	return fmt.Sprintf("%s %q sub=%s reply=%s sid=%s queue=%s max=%d hdr=%d size=%d bytes=%d status=%d %s",
-		f.verb, f.line, f.subject, f.reply, f.sid, f.queue, f.max, f.hdrSize, f.size, f.bytes(), code, text)
+	asks := ""
+	if f.payload != nil {
+		asks = fmt.Sprintf(" asks=%s", f.payload)
+	}
+	return fmt.Sprintf("%s %q sub=%s reply=%s sid=%s queue=%s max=%d hdr=%d size=%d bytes=%d status=%d %s%s",
+		f.verb, f.line, f.subject, f.reply, f.sid, f.queue, f.max, f.hdrSize, f.size, f.bytes(), code, text, asks)
 }
 
 func (p parsed) String() string {
@@ -122,7 +126,7 @@ func TestAnySplitGivesTheSameFrames(t *testing.T) {
 			if strings.TrimSuffix(string(want), "\n") != whole {
 				t.Errorf("frames of the whole stream:\n%s\nwant:\n%s", whole, want)
 			}
-			for i := 0; i < len(stream); i += 1 + len(stream)/1000 {
+			for i := 0; i < len(stream); i += 1 + len(stream)/300 {
 				if got := parseChunks(dir, [][]byte{stream[:i], stream[i:]}).String(); got != whole {
 					t.Fatalf("cut at %d:\n%s\nwant:\n%s", i, got, whole)
 				}

@@ -8,7 +8,11 @@ type subscription struct {
 	delivered           uint64 // messages the server sent on it
 	max                 uint64 // the server ends it after so many; 0: never
 	pulls               bool   // its subject matched the reply of a pull
-	forgotten           bool   // the server was made to forget it
+	forgotten           bool   // the server was made to forget it, or never heard of it
+
+	waiting                          []*pull // on this inbox, the next to be served first
+	lastReply                        []byte  // of the last JetStream delivery
+	consumerSequence, streamSequence uint64  // of the last heartbeat
 }
 
 // subscriptions are the live subscriptions of one connection by sid, and by what a reply subject

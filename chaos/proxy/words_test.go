@@ -166,18 +166,23 @@ func TestUpstreamAddress(t *testing.T) {
 		"nats://u:p@example.com": "example.com:4222",
 		"nats://[::1]:14222/":    "[::1]:14222",
 		"NATS://127.0.0.1:4222":  "127.0.0.1:4222",
+		"tls://127.0.0.1:4222":   "127.0.0.1:4222",
+		"nats://a:1, b:2":        "a:1",
 	} {
-		if got, err := upstreamAddress(in); err != nil || got != want {
-			t.Errorf("%s: %q, %v", in, got, err)
+		p, err := New(in, Options{})
+		if err != nil || p.Upstream() != want {
+			t.Errorf("%s: %v, %v", in, p, err)
+			continue
 		}
+		p.Close()
 	}
 	for in, says := range map[string]string{
 		"":                          "empty",
 		"ws://127.0.0.1:80":         "WebSocket is not spoken",
 		"wss://127.0.0.1:80":        "WebSocket is not spoken",
-		"tls://127.0.0.1:4222":      "TLS",
 		"http://127.0.0.1":          `scheme "http"`,
-		"nats://a:1,nats://b:2":     "several servers",
+		"nats://a:1,":               "empty",
+		"nats://a:1,ws://b:2":       "WebSocket is not spoken",
 		"nats://user:secret@":       "no server address",
 		"nats://user:secret@host:x": "no server address",
 		"host:0":                    "port 0",

@@ -1,0 +1,10 @@
+//go:build unix
+
+package proxy_test
+
+import (
+	"errors"
+	"syscall"
+)
+
+func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
