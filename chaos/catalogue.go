@@ -29,6 +29,8 @@ type Fault struct {
 	Default     time.Duration     // how long it lasts where none is given; 0: until the end
 	Reversible  bool              // its end leaves no trace on the server's data
 	Destructive bool              // it destroys messages
+	OnStream    bool              // it acts on a whole stream, whoever reads it
+	Danger      string            // what it may do to others
 }
 
 // Faults is the one catalogue of all faults, in the order they are shown.
@@ -38,41 +40,14 @@ func Faults() []Fault {
 		all = append(all, Fault{
 			Name: e.Name, Layer: LayerWire, Where: e.Where, Does: e.Words, Undo: e.Undo,
 			Parameters: e.Parameters, Once: e.Once, Reversible: true,
+			Danger: "none to what is stored: only connections through the proxy feel it",
 		})
 	}
-	return append(all, serverFaults()...)
+	return slices.Concat(all, serverFaults(), processFaults())
 }
 
-func serverFaults() []Fault {
-	const api = "the JetStream API of the server, on a connection of its own"
+func processFaults() []Fault {
 	return []Fault{
-		{
-			Name: "delete-consumer", Layer: LayerServer, Where: api, Once: true, Reversible: true,
-			Does: "deletes the consumer that the reader uses at the moment",
-			Undo: "nothing to undo: the reader makes another",
-		},
-		{
-			Name: "pause-consumer", Layer: LayerServer, Where: api, Default: 5 * time.Second, Reversible: true,
-			Does: "pauses the consumer that the reader uses at the moment (nats-server 2.11 and later)",
-			Undo: "the consumer is resumed",
-		},
-		{
-			Name: "purge-stream", Layer: LayerServer, Where: api, Once: true, Destructive: true,
-			Does: "removes the messages of the stream",
-			Undo: "none: the messages are gone",
-			Parameters: []proxy.Parameter{
-				{Name: "keep", Type: proxy.Count, Words: "so many of the newest messages stay"},
-				{Name: "subject", Type: proxy.Subject, Words: "only messages of this subject"},
-			},
-		},
-		{
-			Name: "recreate-stream", Layer: LayerServer, Where: api, Default: time.Second, Destructive: true,
-			Does: "deletes the stream and, at its end, makes it again with the same configuration",
-			Undo: "the stream is there again, empty",
-			Parameters: []proxy.Parameter{
-				{Name: "first", Type: proxy.Count, Words: "the first sequence of the new stream (nats-server 2.10 and later)"},
-			},
-		},
 		processFault("stop-server", time.Second, "ends the server with TERM and starts it again on the same port and store", "the server runs again"),
 		processFault("kill-server", time.Second, "kills the server with KILL and starts it again on the same port and store", "the server runs again"),
 		processFault("freeze-server", 5*time.Second, "stops the server's process with STOP: connections stay open, nothing is answered", "the process goes on with CONT"),
@@ -82,7 +57,7 @@ func serverFaults() []Fault {
 func processFault(name string, length time.Duration, does, undo string) Fault {
 	return Fault{
 		Name: name, Layer: LayerProcess, Where: "the process of the lab's server", Default: length,
-		Does: does, Undo: undo, Reversible: true,
+		Does: does, Undo: undo, Reversible: true, Danger: "none: the server is a child of this process",
 	}
 }
 

@@ -8,6 +8,8 @@
 //
 //   - A fault is a value that prints and parses back.
 //   - Whatever a Runner did is undone when Run returns, by signal or at the end.
+//   - What must be undone on a server that is not the lab's is in the Journal, on
+//     disk, before it is done: another process can undo it when this one is killed.
 //   - On a server that is not the lab's only consumers of ours are touched; more
 //     must be allowed, and a destructive fault must name its target.
 //   - The Oracle has no clock and asks nobody: the same observations give the same

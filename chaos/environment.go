@@ -20,7 +20,9 @@ type Environment struct {
 	Stream string
 	// JS manages the server on a connection of its own that no fault of the wire reaches.
 	JS jetstream.JetStream
-	// Status tells which consumer the reader uses.
+	// Consumer names the consumer that faults act on; "": the one that Status tells.
+	Consumer string
+	// Status tells which consumer the reader uses; nil where there is no reader of ours.
 	Status func() reader.Status
 	// Proxy carries the reader's connection; nil: no wire faults.
 	Proxy *proxy.Proxy
@@ -29,10 +31,16 @@ type Environment struct {
 	// AllowServerFaults and TargetName permit more on a foreign server.
 	AllowServerFaults bool
 	TargetName        string
+	// Journal keeps what must be undone on a foreign server, for the case that this
+	// process does not come to it; nil: nothing is kept.
+	Journal *Journal
 }
 
-// apiTimeout bounds one management request of a fault.
-const apiTimeout = 5 * time.Second
+// The bounds of what a fault asks the server for.
+const (
+	apiTimeout  = 5 * time.Second
+	fillTimeout = time.Minute // as many creates as a stream may have consumers
+)
 
 // undo ends a fault. Nil: nothing to undo.
 type undo func(context.Context) error
@@ -54,20 +62,35 @@ func (e *Environment) apply(ctx context.Context, s Spec) (target, undo, error) {
 		end, err := e.applyProcess(ctx, s.Name)
 		return target{"server", e.Lab.URL()}, end, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	switch s.Name {
-	case "delete-consumer":
-		return e.deleteConsumer(ctx)
-	case "pause-consumer":
-		return e.pauseConsumer(ctx, s.Length())
-	case "purge-stream":
-		return e.purgeStream(ctx, s)
-	case "recreate-stream":
-		return e.recreateStream(ctx, s)
-	default:
-		return target{}, nil, fmt.Errorf("fault %s acts nowhere", s.Name)
+	return e.applyServer(ctx, s)
+}
+
+// applyServer asks the server for what the fault does. What must be undone is in
+// the journal before, and leaves it once it is undone.
+func (e *Environment) applyServer(ctx context.Context, s Spec) (target, undo, error) {
+	limit := apiTimeout
+	if s.Name == "fill-consumers" {
+		limit = fillTimeout
 	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	a, err := e.plan(ctx, s)
+	if err != nil {
+		return a.on, nil, err
+	}
+	if a.entry == nil {
+		return a.on, nil, a.do(ctx)
+	}
+	if err := e.Journal.add(*a.entry); err != nil {
+		return a.on, nil, err
+	}
+	// An unanswered request may have been done: it is undone in any case.
+	return a.on, func(ctx context.Context) error {
+		if err := a.entry.Undo(ctx, e.JS); err != nil {
+			return err
+		}
+		return e.Journal.remove(a.entry.ID)
+	}, a.do(ctx)
 }
 
 // applyProcess acts on the lab's server. An interrupt does not stop it half-way: a
@@ -93,9 +116,20 @@ func (e *Environment) applyProcess(ctx context.Context, name string) (undo, erro
 	return end, nil
 }
 
-// consumer gives the consumer in use, once it may be touched.
+// cursor is how far the reader is, where there is one.
+func (e *Environment) cursor() uint64 {
+	if e.Status == nil {
+		return 0
+	}
+	return e.Status().Cursor
+}
+
+// consumer gives the consumer that a fault acts on, once it may be touched.
 func (e *Environment) consumer(ctx context.Context) (*jetstream.ConsumerInfo, error) {
-	name := e.Status().Session.Consumer
+	name := e.Consumer
+	if name == "" && e.Status != nil {
+		name = e.Status().Session.Consumer
+	}
 	if name == "" {
 		return nil, errors.New("the reader has no consumer at the moment")
 	}
@@ -105,75 +139,6 @@ func (e *Environment) consumer(ctx context.Context) (*jetstream.ConsumerInfo, er
 	}
 	info := c.CachedInfo()
 	return info, e.mayTouch(info)
-}
-
-func (e *Environment) deleteConsumer(ctx context.Context) (target, undo, error) {
-	c, err := e.consumer(ctx)
-	if err != nil {
-		return target{}, nil, err
-	}
-	return target{"consumer", c.Name}, nil, e.JS.DeleteConsumer(ctx, e.Stream, c.Name)
-}
-
-func (e *Environment) pauseConsumer(ctx context.Context, length time.Duration) (target, undo, error) {
-	// An older server takes the request for a wrong subject and does not answer.
-	if version := e.JS.Conn().ConnectedServerVersion(); !atLeast(version, 2, 11) {
-		return target{}, nil, fmt.Errorf("nats-server %s cannot pause a consumer: 2.11 or later can", version)
-	}
-	c, err := e.consumer(ctx)
-	if err != nil {
-		return target{}, nil, err
-	}
-	if length == 0 {
-		length = time.Hour
-	}
-	if _, err := e.JS.PauseConsumer(ctx, e.Stream, c.Name, time.Now().Add(length)); err != nil {
-		return target{}, nil, err
-	}
-	return target{"consumer", c.Name}, func(ctx context.Context) error {
-		_, err := e.JS.ResumeConsumer(ctx, e.Stream, c.Name)
-		if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
-			return nil // the reader has another meanwhile
-		}
-		return err
-	}, nil
-}
-
-func (e *Environment) purgeStream(ctx context.Context, s Spec) (target, undo, error) {
-	t := target{"stream", e.Stream}
-	stream, err := e.JS.Stream(ctx, e.Stream)
-	if err != nil {
-		return t, nil, err
-	}
-	var options []jetstream.StreamPurgeOpt
-	if keep := s.count("keep"); keep > 0 {
-		options = append(options, jetstream.WithPurgeKeep(keep))
-	}
-	if subject := s.Params["subject"]; subject != "" {
-		options = append(options, jetstream.WithPurgeSubject(subject))
-	}
-	return t, nil, stream.Purge(ctx, options...)
-}
-
-func (e *Environment) recreateStream(ctx context.Context, s Spec) (target, undo, error) {
-	t := target{"stream", e.Stream}
-	stream, err := e.JS.Stream(ctx, e.Stream)
-	if err != nil {
-		return t, nil, err
-	}
-	config := stream.CachedInfo().Config
-	if first := s.count("first"); first > 0 {
-		config.FirstSeq = first
-	}
-	create := func(ctx context.Context) error {
-		_, err := e.JS.CreateStream(ctx, config)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			return nil
-		}
-		return err
-	}
-	// An unanswered delete may have been done: the stream is made again in any case.
-	return t, create, e.JS.DeleteStream(ctx, e.Stream)
 }
 
 // atLeast compares the first two parts of a server's version.

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -10,5 +11,8 @@ import (
 
 func TestMain(m *testing.M) {
 	lab.Main()
+	if os.Getenv(victimURL) != "" {
+		victim()
+	}
 	goleak.VerifyTestMain(m)
 }

@@ -84,7 +84,7 @@ func (r *Runner) one(ctx context.Context, s Spec) {
 	}
 	fault, _ := FindFault(s.Name)
 	began := time.Now()
-	number := r.begin(Period{Spec: s, From: began, Cursor: r.env.Status().Cursor})
+	number := r.begin(Period{Spec: s, From: began, Cursor: r.env.cursor()})
 	if fault.Layer == LayerWire {
 		// The proxy tells what the fault does from within apply: the firing comes first.
 		r.told(Firing{Time: began, Spec: s, Phase: PhaseFired})
@@ -120,7 +120,7 @@ func (r *Runner) undo(ctx context.Context, s Spec, fault Fault, end undo, applie
 	began := time.Now()
 	err := end(ctx)
 	switch {
-	case err != nil && applied:
+	case err != nil && (applied || fault.Layer == LayerServer && r.env.Lab == nil):
 		r.failure(s, fmt.Errorf("end of fault %s: %w", s.Fault(), err))
 	case err == nil && applied && !fault.Once:
 		r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseEnded, Took: time.Since(began)})

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -34,11 +35,13 @@ func (e *Environment) Allow(s Spec) error {
 		return refuse("it acts in the proxy, and this connection has none")
 	case f.Layer == LayerProcess && e.Lab == nil:
 		return refuse("it acts on the process of the demo's own server: add --demo")
-	case e.Lab != nil || f.Layer != LayerServer || !f.Destructive:
+	case e.Lab != nil || f.Layer != LayerServer || !f.OnStream:
 		return nil
-	case !e.AllowServerFaults:
+	case !e.AllowServerFaults && f.Destructive:
 		return refuse("it destroys messages on a server that is not the demo's: --allow-server-faults and --target-name " + e.Stream + " permit it")
-	case e.TargetName != e.Stream:
+	case !e.AllowServerFaults:
+		return refuse("it acts on a stream that is not the demo's, and so on all who use it: --allow-server-faults permits it")
+	case f.Destructive && e.TargetName != e.Stream:
 		return refuse(fmt.Sprintf("--target-name %q is not the stream %q", e.TargetName, e.Stream))
 	default:
 		return nil
@@ -53,5 +56,38 @@ func (e *Environment) mayTouch(c *jetstream.ConsumerInfo) error {
 	if c.Config.Durable != "" {
 		return fmt.Errorf("%w: %s is a durable, which is never ours: --allow-server-faults permits it", ErrRefused, c.Name)
 	}
-	return fmt.Errorf("%w: consumer %s carries no %s metadata: it is not ours", ErrRefused, c.Name, OwnerKey)
+	return fmt.Errorf("%w: consumer %s carries no %s metadata: it is not ours: --allow-server-faults permits it", ErrRefused, c.Name, OwnerKey)
+}
+
+// mayDelete says whether a consumer that may be touched may be deleted: a
+// durable's place is lost with it.
+func (e *Environment) mayDelete(c *jetstream.ConsumerInfo) error {
+	if e.Lab != nil || c.Config.Durable == "" || e.TargetName == c.Name {
+		return nil
+	}
+	return fmt.Errorf("%w: durable %s would lose its place for good: --target-name %s permits it", ErrRefused, c.Name, c.Name)
+}
+
+// OursOn lists the consumers of ours on a stream.
+func OursOn(ctx context.Context, js jetstream.JetStream, stream string) ([]*jetstream.ConsumerInfo, error) {
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", stream, err)
+	}
+	return consumersOf(ctx, s, Ours)
+}
+
+// consumersOf lists the consumers whose configuration is chosen.
+func consumersOf(ctx context.Context, s jetstream.Stream, chosen func(jetstream.ConsumerConfig) bool) ([]*jetstream.ConsumerInfo, error) {
+	var found []*jetstream.ConsumerInfo
+	list := s.ListConsumers(ctx)
+	for info := range list.Info() {
+		if chosen(info.Config) {
+			found = append(found, info)
+		}
+	}
+	if err := list.Err(); err != nil {
+		return found, fmt.Errorf("consumers of stream %s: %w", s.CachedInfo().Config.Name, err)
+	}
+	return found, nil
 }

@@ -92,7 +92,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("%s is there twice", f.Name)
 		}
 		seen[f.Name] = true
-		if f.Does == "" || f.Undo == "" || f.Where == "" || f.Layer == "" {
+		if f.Does == "" || f.Undo == "" || f.Where == "" || f.Layer == "" || f.Danger == "" {
 			t.Errorf("%s lacks a part: %+v", f.Name, f)
 		}
 		if f.Reversible == f.Destructive {
@@ -104,7 +104,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 	for _, name := range []string{
 		"drop-subscription", "api-timeout", "lose-reply", "drop-message", "cut", "half-open", "black-hole", "delete-consumer",
-		"pause-consumer", "purge-stream", "recreate-stream", "stop-server", "kill-server", "freeze-server",
+		"pause-consumer", "step-down-consumer", "step-down-stream", "fill-consumers", "purge-stream", "delete-stream", "recreate-stream", "stop-server", "kill-server", "freeze-server",
 	} {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)

@@ -14,24 +14,26 @@ module=github.com/an-open-reader/nats-reader
 # package > packages of this module it may import. "." is the main package.
 # main > commands > tui > chaos > reader > reader/session, never back.
 packages='
-.                  > commands chaos/lab
-commands           > tui chaos chaos/proxy chaos/lab reader reader/session reader/doctor reader/readerprom
-tui                > chaos chaos/proxy reader reader/session
-chaos              > chaos/proxy chaos/lab reader reader/session
-chaos/proxy        >
-chaos/lab          >
-chaos/readertest   > chaos/proxy chaos/lab
-reader             > reader/session
-reader/session     >
-reader/doctor      > reader reader/session
-reader/readerprom  > reader
+.                   > commands chaos/lab
+commands            > tui chaos chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
+tui                 > chaos chaos/proxy reader reader/session
+chaos               > chaos/proxy chaos/lab chaos/owner reader reader/session
+chaos/proxy         >
+chaos/proxy/control > chaos/proxy
+chaos/lab           > chaos/owner
+chaos/owner         >
+chaos/readertest    > chaos chaos/proxy chaos/lab
+reader              > reader/session
+reader/session      >
+reader/doctor       > reader reader/session
+reader/readerprom   > reader
 '
 
 # module of others > packages that may import it. The standard library is open to
 # all; a package without a word here, such as reader/session, has nothing else.
 modules='
 github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/lab chaos/readertest commands
-github.com/nats-io/nuid                 > reader commands
+github.com/nats-io/nuid                 > reader chaos commands
 github.com/nats-io/jsm.go               > reader/doctor chaos commands
 github.com/nats-io/nats-server/v2       > chaos/lab
 github.com/urfave/cli/v2                > commands

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos/owner"
 )
 
 // tempPrefix begins the name of every temporary folder of the lab.
@@ -25,6 +27,7 @@ const lingering = 2 * time.Second
 // owns everything here.
 type keeper struct {
 	dir  string
+	mark *owner.Mark // on the folder, so that a later clean-up spares it
 	out  *lineWriter
 	cmd  *exec.Cmd  // nil while no server runs
 	gone chan error // what Wait of cmd said
@@ -45,6 +48,10 @@ func keep(stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitCannotServe
 	}
 	k.dir = dir
+	if k.mark, err = owner.Take(filepath.Join(dir, keeperMark)); err != nil {
+		k.tell(news{Kind: newsHello, Dir: dir, Error: err.Error()})
+		return exitCannotServe
+	}
 	k.tell(news{Kind: newsHello, Dir: dir})
 
 	orders := make(chan order)
@@ -160,7 +167,7 @@ func (k *keeper) leaveNothing() error {
 		}
 		k.buried(<-k.gone)
 	}
-	return removeFolder(k.dir)
+	return errors.Join(k.mark.Release(), removeFolder(k.dir))
 }
 
 func removeFolder(dir string) error {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// poll calls try at once and then after growing pauses, up to 50 ms, until XX
+// poll calls try at once and then after growing pauses, up to 50 ms, until it is
+// done or fails, the run is over (errRunOver) or ctx ends (its cause).
 func poll(ctx context.Context, r *run, try func() (done bool, err error)) error {
 	const first, longest = 2 * time.Millisecond, 50 * time.Millisecond
 	timer := time.NewTimer(0)

@@ -50,6 +50,7 @@ const (
 	mainConfig = "nats-server.conf" // includes the other
 	userConfig = "config.conf"      // Options.Config as it is, so that line numbers in errors are right
 	tempStore  = "store"
+	keeperMark = "keeper" // held by the keeper as long as it lives
 )
 
 // URL is the client URL, nats://127.0.0.1:PORT; the same for the whole life.
