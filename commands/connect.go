@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -35,9 +36,9 @@ func reconnectDelay(attempts int) time.Duration {
 func (p *program) connect(ctx context.Context, s settings, extra ...nats.Option) (*nats.Conn, error) {
 	options, err := s.context.NATSOptions(p.connectionOptions(s)...)
 	if err != nil {
-		return nil, usage{problem: "login: " + err.Error(), cause: err}
+		return nil, loginProblem(s, err)
 	}
-	servers := s.context.ServerURL()
+	servers := s.servers()
 	type answer struct {
 		nc  *nats.Conn
 		err error
@@ -97,12 +98,35 @@ func (p *program) trace(s settings, format string, args ...any) {
 	}
 }
 
+// loginProblem names the flag of a file that cannot be read.
+func loginProblem(s settings, err error) error {
+	u := usage{problem: "login: " + strings.TrimPrefix(err.Error(), "nats: "), cause: err}
+	var file *fs.PathError
+	if !errors.As(err, &file) {
+		return u
+	}
+	for _, f := range []struct{ flag, path, what string }{
+		{flagCreds, s.context.Creds(), "credentials"}, {flagNKey, s.context.NKey(), "nkey"}, {flagTLSCert, s.context.Certificate(), "TLS certificate"},
+		{flagTLSKey, s.context.Key(), "TLS key"}, {flagTLSCA, s.context.CA(), "TLS certificate authorities"},
+	} {
+		if f.path != "" && (f.path == file.Path || strings.HasPrefix(f.path, "~")) {
+			u.problem = f.what + ": " + file.Error()
+			u.hint = fmt.Sprintf("check the file that --%s, its variable or the context names", f.flag)
+			break
+		}
+	}
+	return u
+}
+
 // noConnection says in one line which server did not let us in, and why.
 func noConnection(s settings, err error) error {
-	servers := s.context.ServerURL()
+	servers := s.servers()
 	u := usage{cause: err}
 	var network *net.OpError
+	var file *fs.PathError
 	switch {
+	case errors.As(err, &file):
+		return loginProblem(s, err)
 	case errors.Is(err, nats.ErrNoServers):
 		u.problem = fmt.Sprintf("no server at %s: connection refused", servers)
 		u.hint = "start a nats-server, or name another with --server or --context; watch --demo brings its own"
@@ -128,11 +152,15 @@ func noConnection(s settings, err error) error {
 // jetStream gives the JetStream API as the settings address it.
 func (s settings) jetStream(nc *nats.Conn) (jetstream.JetStream, error) {
 	timeout := jetstream.WithDefaultTimeout(s.timeout)
+	prefix, domain := s.context.JSAPIPrefix(), s.context.JSDomain()
+	if s.at.Servers != "" {
+		prefix, domain = s.at.APIPrefix, s.at.Domain
+	}
 	switch {
-	case s.context.JSAPIPrefix() != "":
-		return jetstream.NewWithAPIPrefix(nc, s.context.JSAPIPrefix(), timeout)
-	case s.context.JSDomain() != "":
-		return jetstream.NewWithDomain(nc, s.context.JSDomain(), timeout)
+	case prefix != "":
+		return jetstream.NewWithAPIPrefix(nc, prefix, timeout)
+	case domain != "":
+		return jetstream.NewWithDomain(nc, domain, timeout)
 	default:
 		return jetstream.New(nc, timeout)
 	}

@@ -48,15 +48,11 @@ func entries() []entry {
 func faultEntries() []entry {
 	var all []entry
 	for _, f := range chaos.Faults() {
-		danger := "harmless: its end undoes it"
-		if f.Destructive {
-			danger = "destroys messages"
-		}
 		e := entry{
 			Topic: topicFault, Word: f.Name,
 			Means:  fmt.Sprintf("%s. Where: %s.", capital(f.Does), f.Where),
-			Reader: fmt.Sprintf("Heals, within the deafness the contract allows. After the fault: %s (%s).", f.Undo, danger),
-			Do:     "Write it as " + faultExample(f) + ".",
+			Reader: fmt.Sprintf("%s After the fault: %s. Danger: %s.", faultOutcome(f), f.Undo, f.Danger),
+			Do:     fmt.Sprintf("Write it as %s; with %s.", faultExample(f), layerWords[f.Layer]),
 		}
 		for _, q := range f.Parameters {
 			e.Do += fmt.Sprintf(" %s=%s: %s.", q.Name, strings.ToUpper(string(q.Type)), q.Words)
@@ -64,6 +60,14 @@ func faultEntries() []entry {
 		all = append(all, e)
 	}
 	return all
+}
+
+// faultOutcome says what a reader makes of a fault.
+func faultOutcome(f chaos.Fault) string {
+	if f.Name == "delete-stream" {
+		return "Waits for the stream's grace and ends with that error, or waits on with --wait-for-stream."
+	}
+	return "Heals, within the deafness the contract allows."
 }
 
 func faultExample(f chaos.Fault) string {

@@ -36,7 +36,7 @@ func eventEntries() []entry {
 		e(session.KindPermissionDenied, "The server denied a subject that the session needs; the text names it.", "At the start it ends; later it tries again, paced, since permissions are given back.", "Allow the subject for this user."),
 		e(session.KindMessageTooLarge, "A message is larger than the read-ahead allows in bytes.", "Pulls it alone, once.", "Raise Pull.MaxBytes, or leave it."),
 		e(session.KindConsumerLimit, "There is no slot for another consumer.", "Goes on with the consumer it has, or waits for a slot.", "Delete unused consumers, or raise max_consumers."),
-		e(session.KindOrphanLeft, "A consumer of ours could not be deleted yet.", "Tries again until it is gone or has lapsed.", nothing),
+		e(session.KindOrphanLeft, "A consumer of ours could not be deleted yet. With code 10014: its create was not answered, and the server may still make it.", "Asks for its delete again until it is gone or has lapsed.", nothing),
 		e(session.KindOrphanRemoved, "A consumer of ours that was left is gone.", "Forgets it.", nothing),
 		e(session.KindClosed, "The reader was closed, or came to its end.", "Leaves nothing on the server.", nothing),
 		e(session.KindFailed, "The reader ended by an error.", "Returns it from every call.", "Read the error; its hint says what to do."),

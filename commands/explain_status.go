@@ -88,34 +88,3 @@ func conflictEntries() []entry {
 			refused, "Name another durable: a reader pulls."),
 	}
 }
-
-// codeEntries explain the err_code of the JetStream API.
-func codeEntries() []entry {
-	c := func(code, text, means, reader, do string) entry {
-		return entry{Topic: topicCode, Word: code, Text: text, Means: means, Reader: reader, Do: do}
-	}
-	const temporary = "Takes it as temporary: tries again, paced, and is never ended by it."
-	const config = "At the start it ends with a configuration error; later it is a failure, paced."
-	return []entry{
-		c("10003", "bad request", "The server could not read the request.", config, "Check the versions of server and client."),
-		c("10008", "JetStream system temporarily unavailable", "The cluster has no leader for what was asked: an election, or the quorum is lost.", temporary, "Bring the missing nodes back."),
-		c("10012", "consumer creation failed", "A consumer of that name exists, and the field that the text names cannot be changed.", "Makes consumers under names of its own; with --name it deletes its own old one first.", "Choose another --name."),
-		c("10014", "consumer not found", "The consumer expired or was deleted: ordinary life of a consumer without a durable name.", "Replaces the session without an error.", "Nothing."),
-		c("10023", "insufficient resources", "The server or account has no memory, storage or slot left for it.", temporary, "Look at the account's limits and the disks."),
-		c("10025", "invalid JSON", "The request holds something this server does not know or cannot read.", config, "Check the versions of server and client."),
-		c("10026", "maximum consumers limit reached", "The stream or account has no slot for another consumer. From 2.15 on a stream has 1000 by default.", "Keeps its consumer and binds a new inbox to it, so that it needs no second slot; otherwise waits, paced, and tells consumer_limit.", "Delete consumers that nobody uses, or raise max_consumers."),
-		c("10027", "maximum number of streams reached", "The account may have no further stream.", "A reader makes no streams.", "Raise the account's limit."),
-		c("10039", "JetStream not enabled for account", "The account has no JetStream.", "Ends at the start with that error.", "Enable JetStream for the account, or connect to another with --creds or --context."),
-		c("10056", "stream name in subject does not match request", "A stream's name holds what a name cannot, such as a dot.", config, "Name the stream; a subject is a filter."),
-		c("10058", "stream name already in use", "A stream of that name exists with another configuration.", "A reader makes no streams; recreate-stream may meet it.", "Delete the other stream, or choose another name."),
-		c("10059", "stream not found", "The stream does not exist.", "At the start it ends at once; later after the stream's grace of 15 s; with --wait-for-stream it waits.", "Check the name and the account; nats-reader suggests the nearest name."),
-		c("10076", "JetStream not enabled", "The server runs without JetStream.", "Ends at the start with that error.", "Start the server with JetStream, or set --js-domain."),
-		c("10084", "consumer in pull mode requires explicit ack policy on workqueue stream", "A work queue gives a message to one reader, who must ack it.", "Says at the start that --durable is needed.", "Use --durable."),
-		c("10094", "consumer delivery policy is invalid", "The place to start does not fit: no start sequence, or the last of each subject without a filter.", config, "Give --from a sequence from 1; with --last-per-subject a filter, > for all subjects."),
-		c("10101", "consumer must be deliver all on workqueue stream", "A work queue has one place to start: its first message.", "Says at the start that --durable is needed.", "Use --durable, and no start flag."),
-		c("10131", "consumer create request did not match filtered subject", "The filter in the request's subject is not the one in its body.", config, "Check what rewrites JetStream API subjects between client and server."),
-		c("10148", "consumer already exists", "A consumer of that name exists with another configuration.", "A durable is then bound as it is: another reader was first. Otherwise another name is used.", "With --name: choose another."),
-		c("10149", "consumer does not exist", "An update was asked of a consumer that is not there.", "Never updates a consumer.", "Nothing."),
-		c("10204", "invalid reset", "The server cannot set this consumer back: it was made to begin with new or last messages.", "Deletes and makes the consumer anew.", "Nothing."),
-	}
-}

@@ -2,8 +2,12 @@ package commands
 
 import (
 	"encoding/json"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/reader"
@@ -15,8 +19,12 @@ func TestEveryWordIsExplained(t *testing.T) {
 		topicFault:  chaos.FaultNames(),
 		topicStatus: {"100", "400", "404", "408", "409", "412", "423", "503"},
 		topicCode: {
-			"10003", "10008", "10012", "10014", "10023", "10025", "10026", "10027", "10039", "10056", "10059", "10084",
+			"10003", "10008", "10010", "10012", "10014", "10023", "10025", "10026", "10027", "10039", "10056", "10059", "10084",
 			"10094", "10101", "10131", "10148", "10149", "10204",
+			"10002", "10004", "10005", "10007", "10009", "10013", "10028", "10035", "10036", "10047", "10049", "10050", "10052", "10054",
+			"10065", "10074", "10077", "10093", "10098", "10099", "10100", "10102", "10103", "10104", "10105", "10109", "10110", "10118",
+			"10119", "10120", "10121", "10125", "10126", "10127", "10128", "10132", "10134", "10135", "10136", "10137", "10138", "10139",
+			"10153", "10157", "10159", "10160", "10167", "10181", "10185", "10194", "10195", "10202",
 		},
 	}
 	for _, k := range session.Kinds() {
@@ -97,5 +105,39 @@ func TestExplainCommand(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(stdout.String()), &doc); err != nil || doc.Schema != explainSchema || len(doc.Entries) != len(entries()) {
 		t.Errorf("schema %q, %d entries, %v", doc.Schema, len(doc.Entries), err)
+	}
+}
+
+// An err_code that a server answers is explained in the words of that server.
+func TestCodesAreTheServers(t *testing.T) {
+	for _, e := range codeEntries() {
+		n, err := strconv.Atoi(e.Word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, there := server.ApiErrors[server.ErrorIdentifier(n)]
+		if !there {
+			t.Errorf("%s is no err_code of the server", e.Word)
+			continue
+		}
+		// Where the server's own text is nothing but a reason, ours says what failed.
+		text, _, _ := strings.Cut(known.Description, "{")
+		text = strings.TrimRight(text, " :,")
+		if text != "" && !strings.HasPrefix(strings.ToLower(text), strings.ToLower(e.Text)) {
+			t.Errorf("%s is %q, the server says %q", e.Word, e.Text, known.Description)
+		}
+	}
+}
+
+// The table of faults in the README is complete.
+func TestReadmeNamesEveryFault(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range chaos.FaultNames() {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("the README does not name %s", name)
+		}
 	}
 }

@@ -83,16 +83,32 @@ func plainEvent(e reader.Event) string {
 		l.add("code", strconv.Itoa(e.Code))
 	}
 	l.add("consumer", e.Consumer)
-	l.add("text", redact(e.Text))
+	if !mayAppear(e) { // then it is the sentence
+		l.add("text", redact(e.Text))
+	}
 	if e.Err != nil {
 		l.add("error", redact(e.Err.Error()))
 	}
 	return l.String()
 }
 
+// mayAppear says that an event tells of a consumer whose create was not answered:
+// the server does not know it, and may yet make it.
+func mayAppear(e reader.Event) bool {
+	return e.Kind == session.KindOrphanLeft && e.Code == codeConsumerNotFound
+}
+
+// codeConsumerNotFound is the server's err_code for a consumer that is not there.
+const codeConsumerNotFound = 10014
+
 // sentence says in words what an event tells.
 func sentence(e reader.Event) string {
 	switch e.Kind {
+	case session.KindOrphanLeft:
+		if mayAppear(e) {
+			return "a consumer whose create was not answered may still come into being: its delete is asked for again"
+		}
+		return sentences[e.Kind]
 	case session.KindSessionOpened:
 		return fmt.Sprintf("session %d open", e.Session)
 	case session.KindSessionSilent:
@@ -106,6 +122,9 @@ func sentence(e reader.Event) string {
 	case session.KindSessionHealed:
 		return fmt.Sprintf("session %d healed and stays", e.Session)
 	case session.KindReplaceFailed:
+		if e.Session == 0 {
+			return "an attempt to open failed"
+		}
 		return fmt.Sprintf("an attempt to replace session %d failed", e.Session)
 	default:
 		if text, known := sentences[e.Kind]; known {

@@ -2,7 +2,9 @@ package commands
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos"
@@ -26,6 +28,15 @@ func TestPlainEvent(t *testing.T) {
 		{
 			reader.Event{Kind: session.KindReplaceFailed, Session: 1, Attempt: 2, Err: errors.New("dial nats://ann:secret@h: no")},
 			`an attempt to replace session 1 failed  attempt=2 error="dial nats://xxxxx@h: no"`,
+		},
+		{reader.Event{Kind: session.KindReplaceFailed, Attempt: 1}, "an attempt to open failed  attempt=1"},
+		{
+			reader.Event{Kind: session.KindOrphanLeft, Code: 10014, Consumer: "reader-Ab12-3", Text: "more words of the same"},
+			"a consumer whose create was not answered may still come into being: its delete is asked for again  code=10014 consumer=reader-Ab12-3",
+		},
+		{
+			reader.Event{Kind: session.KindOrphanLeft, Consumer: "reader-Ab12-3", Text: "not deleted in time"},
+			`a consumer of ours is left for now  consumer=reader-Ab12-3 text="not deleted in time"`,
 		},
 	} {
 		if got := plainEvent(test.event); got != test.want {
@@ -60,4 +71,35 @@ func TestSummaryLine(t *testing.T) {
 			t.Errorf("%s ends with %d, want %d", finding, got, code)
 		}
 	}
+}
+
+// A verdict ends the output, whatever an event that comes late has to say.
+func TestVerdictIsTheLastLine(t *testing.T) {
+	var out strings.Builder
+	p := &printer{out: &out, gone: func() {}}
+	p.note("first")
+	p.summary(chaos.Verdict{Contract: chaos.Held}, false)
+	p.event(reader.Event{Kind: session.KindClosed})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "contract held ") {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
+// What the end waits for is told where it takes its time, and only there.
+func TestTheEndTellsWhatItWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		c := &scene{lines: &printer{out: &out, gone: func() {}}}
+		quick := c.tellWait("something quick")
+		<-time.After(waitTold / 2)
+		quick()
+		slow := c.tellWait("the clean-up on the server", "consumers", "2")
+		<-time.After(2 * waitTold)
+		synctest.Wait()
+		slow()
+		if got := out.String(); strings.Contains(got, "quick") || !strings.HasSuffix(got, " the end waits for the clean-up on the server  consumers=2\n") {
+			t.Errorf("got %q", got)
+		}
+	})
 }

@@ -30,7 +30,8 @@ type program struct {
 // Main runs one command line, without the program's name, and returns the exit
 // code of the process. The end of ctx is an interrupt. It never calls os.Exit.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, version string) (code int) {
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, version: versionOf(version)}
+	results := &output{to: stdout}
+	p := &program{stdin: stdin, stdout: results, stderr: stderr, version: versionOf(version)}
 	defer func() {
 		if v := recover(); v != nil {
 			fmt.Fprintf(stderr, "nats-reader: error: a bug of nats-reader: %v\n%s", v, debug.Stack())
@@ -38,6 +39,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		}
 	}()
 	err := p.run(ctx, args)
+	if failed := results.failure(); failed != nil {
+		err = unwritten(failed, err)
+	}
 	if err == nil {
 		return exitGood
 	}
@@ -50,6 +54,21 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	}
 	report(stderr, explainError(err))
 	return exitCannotJudge
+}
+
+// unwritten is the end of a command whose results did not arrive: not a good one,
+// unless nobody reads any more, who then has what was wanted.
+func unwritten(failed, err error) error {
+	var done outcome
+	good := err == nil || errors.As(err, &done) && done.code == exitGood
+	switch {
+	case outputGone(failed) && (good || outputGone(err)):
+		return nil
+	case good:
+		return failed
+	default:
+		return err
+	}
 }
 
 // outcome is the end of a command that has told its result itself.
@@ -79,7 +98,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 // app is the whole command line as a table.
 func (p *program) app() *cli.App {
 	commands := []*cli.Command{
-		p.watchCommand(), p.readCommand(), p.explainCommand(), p.versionCommand(),
+		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.explainCommand(), p.versionCommand(),
 	}
 	for _, c := range commands {
 		c.Flags = append(c.Flags, globalFlags()...)

@@ -86,7 +86,7 @@ func (n *normaliser) read(args []string) error {
 		case word == "--":
 			n.arguments = append(n.arguments, args...)
 			return n.needCommand()
-		case len(word) > 1 && word[0] == '-' && !isNumber(word):
+		case len(word) > 1 && word[0] == '-' && (n.isFlag(word) || !isNumber(word)):
 			rest, err := n.readFlag(word, args)
 			if err != nil {
 				return err
@@ -201,32 +201,46 @@ func (n *normaliser) isFlag(word string) bool {
 	return word == "--" || len(n.table[name]) > 0
 }
 
+// unknownFlag suggests the nearest flag of the command, or of the others where
+// theirs is nearer.
 func (n *normaliser) unknownFlag(word, name string) error {
 	typed, _, _ := strings.Cut(word, "=")
-	names := n.names()
-	hint := "see nats-reader --help"
-	if n.command != nil {
-		hint = "see nats-reader " + n.command.Name + " --help"
+	u := usage{problem: "unknown flag " + typed, hint: "see nats-reader --help"}
+	if n.command == nil {
+		u.hint = didYouMeanFlag(name, n.names(nil), u.hint)
+		return u
 	}
-	return usage{problem: "unknown flag " + typed, hint: didYouMean("--"+name, names, hint)}
+	u.hint = "see nats-reader " + n.command.Name + " --help"
+	own, all := n.names(n.command), n.names(nil)
+	if near := nearest(name, all); len(near) > 0 && !slices.ContainsFunc(near, func(f string) bool { return slices.Contains(own, f) }) {
+		u.hint = fmt.Sprintf("did you mean %s? It is a flag of %s", dashed(near[0]), n.owners(near[0]))
+		return u
+	}
+	u.hint = didYouMeanFlag(name, own, u.hint)
+	return u
 }
 
-// names lists the long names that may stand here.
-func (n *normaliser) names() []string {
+// names lists the long names of the flags of a command; nil: of all.
+func (n *normaliser) names(of *cli.Command) []string {
 	var names []string
 	for name, flags := range n.table {
-		if len(name) == 1 {
-			continue
-		}
-		for _, f := range flags {
-			if n.command == nil || slices.Contains(n.command.Flags, f) {
-				names = append(names, dashed(name))
-				break
-			}
+		if len(name) > 1 && (of == nil || slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(of.Flags, f) })) {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// owners names the commands that have a flag.
+func (n *normaliser) owners(name string) string {
+	var owners []string
+	for _, c := range n.known {
+		if slices.ContainsFunc(n.table[name], func(f cli.Flag) bool { return slices.Contains(c.Flags, f) }) {
+			owners = append(owners, c.Name)
+		}
+	}
+	return strings.Join(owners, ", ")
 }
 
 // check refuses flags of another command: they were read before it was known.
@@ -246,10 +260,11 @@ func (n *normaliser) check() error {
 		}) {
 			continue
 		}
-		return usage{
-			problem: fmt.Sprintf("command %s has no flag %s", n.command.Name, dashed(f.name)),
-			hint:    "see nats-reader " + n.command.Name + " --help",
+		u := usage{problem: fmt.Sprintf("command %s has no flag %s", n.command.Name, dashed(f.name)), hint: "see nats-reader " + n.command.Name + " --help"}
+		if owners := n.owners(name); owners != "" {
+			u.hint = fmt.Sprintf("%s is a flag of %s; %s", dashed(f.name), owners, u.hint)
 		}
+		return u
 	}
 	return nil
 }
@@ -285,8 +300,9 @@ func checkValue(f cli.Flag, name, value string) error {
 			return bad("a whole number")
 		}
 	case *cli.Uint64Flag:
+		// All of them count from 1; what is wrong with 0 is told by each.
 		if _, err := strconv.ParseUint(value, 10, 64); err != nil {
-			return bad("a whole number from 0")
+			return bad("a whole number from 1")
 		}
 	}
 	return nil

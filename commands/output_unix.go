@@ -13,7 +13,7 @@ import (
 // been closed. stop ends the watch and returns when it has ended.
 func watchOutput(w io.Writer, gone func()) (stop func()) {
 	none := func() {}
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok {
 		return none
 	}

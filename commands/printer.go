@@ -9,6 +9,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
+	"github.com/an-open-reader/nats-reader/chaos/proxy/control"
 	"github.com/an-open-reader/nats-reader/reader"
 )
 
@@ -25,22 +26,29 @@ type printer struct {
 	json bool
 	gone func() // called once when nobody reads the lines any more
 
-	mu     sync.Mutex
-	out    io.Writer
-	broken bool
+	mu    sync.Mutex
+	out   io.Writer
+	ended bool // nothing more is written
 }
 
 // print writes one line; the first failure is the last line.
 func (p *printer) print(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.broken {
+	if p.ended {
 		return
 	}
 	if _, err := io.WriteString(p.out, text+"\n"); err != nil {
-		p.broken = true
+		p.ended = true
 		p.gone()
 	}
+}
+
+// end makes the line before it the last one, whatever a late event has to say.
+func (p *printer) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
 }
 
 func (p *printer) plain(at time.Time, l line) { p.print(at.Format(plainTime) + " " + l.String()) }
@@ -65,8 +73,10 @@ func (p *printer) event(e reader.Event) {
 }
 
 // note writes a remark with its facts, as key, value, key, value.
-func (p *printer) note(text string, facts ...string) {
-	now := time.Now()
+func (p *printer) note(text string, facts ...string) { p.noteAt(time.Now(), text, facts...) }
+
+// noteAt is note of another time.
+func (p *printer) noteAt(now time.Time, text string, facts ...string) {
 	if p.json {
 		doc := map[string]string{"schema": noteSchema, "type": "note", "time": stamp(now), "text": text}
 		for i := 0; i+1 < len(facts); i += 2 {
@@ -86,8 +96,11 @@ type faultJSON struct {
 	Schema string       `json:"schema"`
 	Type   string       `json:"type"`
 	Time   string       `json:"time"`
+	ID     uint64       `json:"id,omitempty"` // of a proxy's own
 	Fault  string       `json:"fault"`
 	Phase  string       `json:"phase"`
+	For    string       `json:"for,omitempty"`
+	ForNS  int64        `json:"for_ns,omitempty"`
 	Target string       `json:"target,omitempty"`
 	Took   string       `json:"took,omitempty"`
 	TookNS int64        `json:"took_ns,omitempty"`
@@ -131,11 +144,35 @@ func (p *printer) firing(f chaos.Firing, acted int) {
 	p.plain(f.Time, l)
 }
 
-// acted writes what a fault did on the wire.
-func (p *printer) acted(f proxy.Firing) {
+// change writes that a fault of a proxy was put into force, or is over.
+func (p *printer) change(c control.Change) {
+	phase := chaos.PhaseFired
+	if c.Over {
+		phase = chaos.PhaseEnded
+	}
+	if c.Over && c.Fault.Once {
+		return // it was over when it had acted
+	}
 	if p.json {
 		p.document(faultJSON{
-			Schema: faultSchema, Type: "fault", Time: stamp(f.Time), Fault: f.Fault, Phase: "acted", Frame: &f.Frame,
+			Schema: faultSchema, Type: "fault", Time: stamp(c.Time), ID: c.Fault.ID, Fault: c.Fault.Fault, Phase: string(phase),
+			For: c.Fault.For, ForNS: c.Fault.ForNS,
+		})
+		return
+	}
+	l := line{sentence: fmt.Sprintf("fault %s %s", c.Fault.Fault, phase)}
+	l.number("id", c.Fault.ID)
+	if !c.Over {
+		l.add("for", c.Fault.For)
+	}
+	p.plain(c.Time, l)
+}
+
+// acted writes what a fault did on the wire, with further facts as key, value.
+func (p *printer) acted(f proxy.Firing, facts ...string) {
+	if p.json {
+		p.document(faultJSON{
+			Schema: faultSchema, Type: "fault", Time: stamp(f.Time), ID: f.ID, Fault: f.Fault, Phase: "acted", Frame: &f.Frame,
 		})
 		return
 	}
@@ -146,6 +183,9 @@ func (p *printer) acted(f proxy.Firing) {
 	l.add("request", f.Frame.Request)
 	l.number("sequence", f.Frame.StreamSequence)
 	l.add("sid", f.Frame.SID)
+	for i := 0; i+1 < len(facts); i += 2 {
+		l.add(facts[i], facts[i+1])
+	}
 	p.plain(f.Time, l)
 }
 

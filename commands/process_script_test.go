@@ -17,7 +17,8 @@ import (
 // kill9 SUBJECT LAST EVERY COMMAND ARGS...: runs the command again and again, kills
 // it each time it has written EVERY lines more, and expects that its lines are the
 // payloads SUBJECT-1 to SUBJECT-LAST: in order, none left out, repeated only where
-// it was started again.
+// it was started again. A pipe holds what is written behind the kill: LAST-EVERY
+// lines must be several times what fits into one.
 func killInTheMiddle(ts *testscript.TestScript, _ bool, args []string) {
 	last, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -37,7 +38,8 @@ func killInTheMiddle(ts *testscript.TestScript, _ bool, args []string) {
 			if err != nil {
 				break // the rest of a line that the kill has cut does not count
 			}
-			got, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(text, "\n"), args[0]+"-"))
+			word, _, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
+			got, err := strconv.Atoi(strings.TrimPrefix(word, args[0]+"-"))
 			ts.Check(err)
 			if goesOn := got == highest+1; !goesOn && (n > 0 || got > before) {
 				ts.Fatalf("after %d comes %d", highest, got)
@@ -85,7 +87,7 @@ func startLines(ts *testscript.TestScript, name string, args ...string) (*exec.C
 	cmd := exec.CommandContext(context.Background(), path, args...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = os.Environ()
-	for _, key := range []string{"NATS_URL", "XDG_CONFIG_HOME", "TMPDIR"} {
+	for _, key := range []string{"NATS_URL", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"} {
 		cmd.Env = append(cmd.Env, key+"="+ts.Getenv(key))
 	}
 	out, err := cmd.StdoutPipe()

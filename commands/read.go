@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -26,12 +24,14 @@ const (
 
 const readDescription = `Messages go to stdout, notes to stderr; the output is flushed whenever no message waits.
 
---resume FILE keeps the position: it is written, as a whole, after the output was flushed, so that
-reading again after a crash repeats the last messages rather than lose one (at least once). Where the
-file exists it says where to start, and a start flag is for the first time only.
+--resume FILE keeps the position: it is written at the start and, as a whole, after the output was
+flushed, ten times a second at most. Reading again after a kill goes on from it: what was written in
+the last 100 ms, and the batch of up to 256 messages under way, comes again; none is left out (at
+least once). Where the file exists it says where to start, and a start flag is for the first time only.
 
 --durable NAME reads on a durable consumer and takes its messages from whoever else reads it. A message
-is acked after the output was flushed (at least once).`
+is acked after the output was flushed (at least once). --until-end does not wait for messages that were
+handed out earlier and are not acknowledged: their number is told.`
 
 func (p *program) readCommand() *cli.Command {
 	flags := []cli.Flag{
@@ -82,7 +82,7 @@ func (p *program) read(c *cli.Context) error {
 	switch {
 	case c.Context.Err() != nil:
 		return context.Cause(c.Context)
-	case outputGone(err), ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return nil // nobody reads the output any more
 	default:
 		return err
@@ -100,7 +100,11 @@ func (p *program) readAll(ctx context.Context, s settings, cfg reader.Config, ru
 	if err != nil {
 		return err
 	}
-	cfg.Observer = p.readNotes(s, cfg.WaitForStream)
+	notes := p.readNotes(s, cfg.WaitForStream)
+	cfg.Observer = func(e reader.Event) {
+		notes(e)
+		run.resume.moves(e)
+	}
 	p.warnFilters(ctx, js, cfg.Stream, cfg.Subjects)
 	if run.reader, err = openReader(ctx, s, js, cfg); err != nil {
 		return err
@@ -109,6 +113,9 @@ func (p *program) readAll(ctx context.Context, s settings, cfg reader.Config, ru
 		p.note("warning: messages of durable %s are acked here: nobody else gets them", cfg.Durable)
 	}
 	err = run.all(ctx, p)
+	if run.acks && cfg.StopAtEnd && err == nil && ctx.Err() == nil {
+		p.warnOutstanding(ctx, js, run.reader.Status().Stream, cfg.Durable)
+	}
 	if closing := closeReader(ctx, run.reader); closing != nil && err == nil {
 		p.note("warning: %v: what is left on the server lapses by itself", closing)
 	}
@@ -151,6 +158,9 @@ const batchSize = 256
 // all reads and writes until the end, the limit, an error, or the end of ctx. What
 // was handed out is flushed in any case.
 func (r *reading) all(ctx context.Context, p *program) error {
+	if err := r.resume.begin(r.reader); err != nil {
+		return err
+	}
 	buffer := make([]reader.Message, batchSize)
 	for {
 		n, err := r.next(ctx, buffer)
@@ -192,7 +202,7 @@ func endError(err error) error {
 	return err
 }
 
-// errSaveDue: no message came before the position had to be written.
+// errSaveDue: the position has to be written before the next message.
 var errSaveDue = errors.New("position due")
 
 // next waits for messages, at most until the position must be written.
@@ -200,12 +210,19 @@ func (r *reading) next(ctx context.Context, buffer []reader.Message) (int, error
 	if r.limit > 0 && uint64(len(buffer)) > r.limit {
 		buffer = buffer[:r.limit]
 	}
-	due, pending := r.resume.due()
-	if !pending {
+	if r.resume == nil {
 		return r.reader.NextBatch(ctx, buffer)
 	}
-	wait, cancel := context.WithDeadlineCause(ctx, due, errSaveDue)
-	defer cancel()
+	wait, wake := context.WithCancelCause(ctx)
+	defer wake(nil)
+	if !r.resume.waiting(wake) {
+		return 0, errSaveDue
+	}
+	if due, pending := r.resume.due(); pending {
+		limited, cancel := context.WithDeadlineCause(wait, due, errSaveDue)
+		defer cancel()
+		wait = limited
+	}
 	n, err := r.reader.NextBatch(wait, buffer)
 	if err != nil && ctx.Err() == nil && wait.Err() != nil {
 		err = errSaveDue
@@ -245,31 +262,26 @@ func (r *reading) settle(now bool) error {
 	}
 	r.out.unacked = r.out.unacked[:0]
 	if now || r.resume.overdue() {
-		return r.resume.save()
+		return r.resume.save(r.reader)
 	}
 	return nil
 }
 
-// outputGone says that nobody reads our output any more: an end, not an error.
-func outputGone(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
-}
-
 // readNotes tells on stderr what concerns the messages; with --trace every event.
-// A stream that is missing before the first session is told by Open's error, but
-// where it is waited for.
+// What ends Open is told by its error; only a stream that is waited for is missing
+// before the first session and no end.
 func (p *program) readNotes(s settings, waits bool) func(reader.Event) {
 	return func(e reader.Event) {
 		switch e.Kind {
-		case session.KindMissed, session.KindSkipped, session.KindStreamReset,
-			session.KindPermissionDenied, session.KindMessageTooLarge:
+		case session.KindMissed, session.KindSkipped, session.KindStreamReset, session.KindMessageTooLarge:
 			p.note("warning: %s", plainEvent(e))
-		case session.KindStreamMissing:
-			if e.Session > 0 || waits {
+			return
+		case session.KindStreamMissing, session.KindPermissionDenied:
+			if e.Session > 0 || waits && e.Kind == session.KindStreamMissing {
 				p.note("warning: %s", plainEvent(e))
+				return
 			}
-		default:
-			p.trace(s, "%s", plainEvent(e))
 		}
+		p.trace(s, "%s", plainEvent(e))
 	}
 }

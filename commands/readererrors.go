@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -27,8 +28,33 @@ func explainError(err error) usage {
 	case errors.Is(err, chaos.ErrRefused):
 		return usage{problem: err.Error(), hint: "nats-reader explain FAULT tells what a fault does"}
 	}
-	return usage{problem: err.Error(), hint: readerHint(err), cause: err}
+	return usage{problem: configProblem(err), hint: readerHint(err), cause: err}
 }
+
+// configFlags are the flags that set the fields of a reader's Config.
+var configFlags = map[string]string{
+	"Name": flagName, "Durable": flagDurable, "OnError": flagOnError, "OnMissed": flagOnMissed, "OnReset": flagOnReset,
+	"Pull.MaxMessages": flagBatch, "Pull.Expires": flagExpires, "Pull.Heartbeat": flagHeartbeat,
+	"Retry.Max": flagRetryMax, "Retry.TotalTimeout": flagRetryTimeout,
+}
+
+// configProblem says a configuration error in the words of the command line: the
+// flag in place of the field, and what is missing in the hint alone.
+func configProblem(err error) string {
+	text := err.Error()
+	if !errors.Is(err, reader.ErrConfig) {
+		return text
+	}
+	if before, after, found := strings.Cut(text, reader.ErrConfig.Error()+": "); found {
+		if field, rest, found := strings.Cut(after, ": "); found && configFlags[field] != "" {
+			return before + "flag --" + configFlags[field] + ": " + rest
+		}
+	}
+	return strings.TrimSuffix(text, needsDurable)
+}
+
+// needsDurable is how the reader says that only a durable can read the stream.
+const needsDurable = ": set Durable"
 
 // explainFault suggests the nearest of what a fault allows.
 func explainFault(e *proxy.FaultError) usage {
@@ -62,6 +88,8 @@ func isParameterProblem(e *proxy.FaultError) bool { return e.Problem == "no such
 // readerHint says what to do about an error of the reader.
 func readerHint(err error) string {
 	switch {
+	case errors.Is(err, reader.ErrConfig) && strings.HasSuffix(err.Error(), needsDurable):
+		return "read it with --durable NAME: each message is then acked, and goes to one reader"
 	case errors.Is(err, reader.ErrStreamNotFound):
 		return "check the name; --wait-for-stream waits until the stream exists"
 	case errors.Is(err, reader.ErrStreamReset):
@@ -78,6 +106,8 @@ func readerHint(err error) string {
 		return "raise or leave out --retry-timeout"
 	case errors.Is(err, reader.ErrConnectionClosed):
 		return "the server closed the connection for good: check the login"
+	case codeHint(err) != "":
+		return codeHint(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the server did not answer in time: --timeout gives it more"
 	default:
@@ -110,8 +140,22 @@ func streamNotFound(ctx context.Context, js jetstream.JetStream, stream string, 
 	}
 }
 
+// codeHint says what to do about the server's own err_code.
+func codeHint(err error) string {
+	code := apiCode.FindStringSubmatch(err.Error())
+	if code == nil {
+		return ""
+	}
+	for _, e := range codeEntries() {
+		if e.Word == code[1] && e.Do != nothing {
+			return strings.ToLower(e.Do[:1]) + strings.TrimSuffix(e.Do[1:], ".") + "; nats-reader explain " + e.Word + " tells more"
+		}
+	}
+	return ""
+}
+
 // apiCode is how a server's error is written: (code/err_code).
-var apiCode = regexp.MustCompile(`\(\d+/\d+\)`)
+var apiCode = regexp.MustCompile(`\(\d+/(\d+)\)`)
 
 // serverCode is the server's code in an error, with a blank before it, or nothing.
 func serverCode(err error) string {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -139,8 +140,25 @@ func checkReaderFlags(c *cli.Context, cfg reader.Config) error {
 			hint:    fmt.Sprintf("--%s %s allows --%s up to %s", flagExpires, expires, flagHeartbeat, expires/2),
 		}
 	}
-	if cfg.Durable != "" && cfg.Name != "" {
+	switch {
+	case cfg.Durable != "" && cfg.Name != "":
 		return usage{problem: "flags --durable and --name exclude each other", hint: "a durable has its own name"}
+	case cfg.Durable != "" && cfg.OnMissed == reader.OnMissedSkip:
+		return usage{problem: "flags --durable and --on-missed skip exclude each other", hint: "a durable's position is the server's: it skips nothing"}
+	}
+	return errors.Join(checkName(flagName, cfg.Name), checkName(flagDurable, cfg.Durable))
+}
+
+// longestName is how long the name of a consumer may be on any server.
+const longestName = 255
+
+// checkName refuses what no consumer can be called; empty: none is given.
+func checkName(flag, name string) error {
+	switch {
+	case strings.ContainsAny(name, " \t\r\n.*>/\\"):
+		return usage{problem: fmt.Sprintf("flag --%s: %q is no name of a consumer", flag, name), hint: "a name has no blank, dot, slash or wildcard"}
+	case len(name) > longestName:
+		return usage{problem: fmt.Sprintf("flag --%s: a name of %d bytes is longer than the %d that a server takes", flag, len(name), longestName)}
 	}
 	return nil
 }

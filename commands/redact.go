@@ -61,3 +61,12 @@ func withoutLogin(servers string) string {
 	}
 	return strings.Join(out, ",")
 }
+
+// hostOf is the host and port of a URL.
+func hostOf(address string) string {
+	_, host, found := strings.Cut(address, "://")
+	if !found {
+		return address
+	}
+	return host
+}

@@ -3,8 +3,8 @@ package commands
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,6 +32,8 @@ type scene struct {
 	read    jetstream.JetStream // the reader's connection
 
 	closers []func() // in the order of their making
+
+	asked atomic.Uint64 // requests of the reader to the JetStream API
 
 	mu    sync.Mutex
 	acted map[string]int // how often a fault of the wire has acted
@@ -71,8 +73,8 @@ func (c *scene) setForeign(ctx context.Context, p *program) error {
 	}
 	c.manage = manage
 	var through []nats.Option
-	if c.hasWireFaults() {
-		if through, err = c.throughProxy(firstServer(c.s.context.ServerURL())); err != nil {
+	if c.plan.hasFaults(chaos.LayerWire) {
+		if through, err = c.throughProxy(c.s.servers()); err != nil {
 			return err
 		}
 	}
@@ -99,34 +101,23 @@ func (c *scene) refuseEarly() error {
 	return nil
 }
 
-func (c *scene) hasWireFaults() bool {
-	for _, f := range c.plan.faults {
-		if entry, _ := chaos.FindFault(f.Name); entry.Layer == chaos.LayerWire {
-			return true
-		}
-	}
-	return false
-}
-
-// firstServer is the one server that the proxy can stand in front of.
-func firstServer(servers string) string {
-	first, _, _ := strings.Cut(servers, ",")
-	return strings.TrimSpace(first)
-}
-
-// throughProxy puts a proxy in front of a server and gives the options of a
+// throughProxy puts a proxy in front of the servers and gives the options of a
 // connection through it.
 func (c *scene) throughProxy(upstream string) ([]nats.Option, error) {
+	config, first, err := upstreamTLS(c.s)
+	if err != nil {
+		return nil, err
+	}
 	px, err := proxy.New(upstream, proxy.Options{
-		Name: "watch", OnFiring: c.wireActed,
+		Name: "watch", OnFiring: c.wireActed, APIPrefix: c.s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first,
 		OnNotice: func(n proxy.Notice) { c.lines.note("proxy: " + redact(n.Text)) },
 	})
 	if err != nil {
-		return nil, usage{problem: err.Error(), hint: "faults of the wire need one plain nats:// server", cause: err}
+		return nil, usage{problem: err.Error(), hint: "faults of the wire need nats:// or tls:// servers", cause: err}
 	}
 	c.proxy = px
 	c.closers = append(c.closers, func() { px.Close() }) //nolint:errcheck // nothing can be done about it
-	return []nats.Option{nats.SetCustomDialer(px.Dialer())}, nil
+	return []nats.Option{nats.SetCustomDialer(px.Dialer()), plainInside}, nil
 }
 
 // wireActed tells the first thing a fault of the wire does, and counts the rest.
@@ -164,7 +155,7 @@ func (c *scene) connect(ctx context.Context, p *program, extra ...nats.Option) (
 func (c *scene) environment(r *reader.Reader) *chaos.Environment {
 	env := &chaos.Environment{
 		Stream: c.plan.config.Stream, JS: c.manage, Proxy: c.proxy, Lab: c.lab,
-		AllowServerFaults: c.plan.allowFaults, TargetName: c.plan.targetName,
+		AllowServerFaults: c.plan.allowFaults, TargetName: c.plan.targetName, Journal: c.plan.journal,
 	}
 	if r != nil {
 		env.Status = r.Status

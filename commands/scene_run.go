@@ -10,14 +10,16 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/reader"
+	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
 // Times of watch itself.
 const (
 	progressEvery  = 5 * time.Second
-	recoverLook    = 20 * time.Millisecond // how often it is looked whether a reader reads again
-	drainInterrupt = 2 * time.Second       // to read what is stored, after Ctrl-C
-	orphanWait     = 3 * time.Second       // for the last delete to be done
+	recoverLook    = 20 * time.Millisecond  // how often it is looked whether a reader reads again
+	drainInterrupt = 2 * time.Second        // to read what is stored, after Ctrl-C
+	orphanWait     = 3 * time.Second        // for the last delete to be done
+	waitTold       = 500 * time.Millisecond // what takes longer at the end is told
 )
 
 // errOver is why the phases of a run end when its time is over.
@@ -34,11 +36,16 @@ func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
 	cfg.Observer = func(e reader.Event) {
 		c.oracle.Event(e)
 		c.lines.event(e)
+		if e.Kind == session.KindAPIRequest {
+			c.asked.Add(1)
+		}
 	}
 	c.lines.note(c.describe())
 	r, err := openReader(ctx, c.s, c.read, cfg)
 	if err != nil {
-		return chaos.Verdict{}, err
+		v := unjudged(c.plan, explainError(err).problem)
+		v.APIRequests = c.asked.Load()
+		return v, err
 	}
 	var reading sync.WaitGroup
 	readCtx, stopReading := context.WithCancel(context.WithoutCancel(ctx))
@@ -52,7 +59,7 @@ func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
 	env := c.environment(r)
 	runner, err := chaos.NewRunner(env, c.plan.faults, c.firing)
 	if err != nil {
-		return chaos.Verdict{}, errors.Join(err, closeReader(ctx, r))
+		return unjudged(c.plan, explainError(err).problem), errors.Join(err, closeReader(ctx, r))
 	}
 	c.act(ctx, r, runner)
 
@@ -61,9 +68,11 @@ func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
 	end.Err = ownEnd(r)
 	end.Interrupted = ctx.Err() != nil
 	end.Time = time.Now()
+	cleaned := c.tellWait("the clean-up on the server")
 	if err := closeReader(ctx, r); err != nil {
 		c.lines.note("the reader could not clean up", "error", err.Error())
 	}
+	cleaned()
 	finish()
 	c.tellIdle(end.Periods)
 	end.APIRequests = requests(r.Status())
@@ -180,6 +189,7 @@ func (c *scene) drain(ctx context.Context, r *reader.Reader, end *chaos.Ending) 
 		defer context.AfterFunc(ctx, cancel)()
 	}
 	defer cancelWhen(r.Done(), cancel)()
+	defer c.tellWait("what is stored to be read")()
 	end.Time = time.Now()
 	switch {
 	case !c.plan.demo:
@@ -189,6 +199,12 @@ func (c *scene) drain(ctx context.Context, r *reader.Reader, end *chaos.Ending) 
 	case c.oracle.AwaitRead(wait, *end) != nil && ctx.Err() == nil:
 		c.lines.note("not all was read within the time to drain", "limit", limit.String())
 	}
+}
+
+// tellWait says what the end waits for, where that takes its time.
+func (c *scene) tellWait(what string, facts ...string) (over func()) {
+	t := time.AfterFunc(waitTold, func() { c.lines.note("the end waits for "+what, facts...) })
+	return func() { t.Stop() }
 }
 
 // cancelWhen cancels when done is closed. stop ends the watch and waits for its end.
@@ -245,6 +261,7 @@ func (c *scene) awaitNoOrphans(ctx context.Context, stream string) int {
 	defer cancel()
 	tick := time.NewTicker(10 * recoverLook)
 	defer tick.Stop()
+	defer c.tellWait("the last consumer to be deleted")()
 	found := chaos.NotCounted
 	for {
 		n := c.orphans(ctx, stream)

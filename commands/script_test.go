@@ -48,6 +48,16 @@ func TestScripts(t *testing.T) {
 			"nofolder":  expectNoFolder,
 			"kill9":     killInTheMiddle,
 			"interrupt": interrupt,
+			"start":     startProgram,
+			"await":     awaitLine,
+			"end":       endProgram,
+			"consumer":  makeConsumer,
+			"paused":    expectPaused,
+			"http":      sendHTTP,
+			"client":    connectClient,
+			"awaitfile": awaitFile,
+			"delete":    deleteStream,
+			"take":      takeMessages,
 		},
 	})
 }
@@ -55,7 +65,8 @@ func TestScripts(t *testing.T) {
 // serverConfig has a user beside the open account, so that logins can be refused.
 const serverConfig = `
 accounts {
-  A { jetstream: enabled, users: [{user: ann, password: secret}, {user: open, password: open}] }
+  A { jetstream: enabled, users: [{user: ann, password: secret}, {user: open, password: open},
+    {user: nopull, password: nopull, permissions: {publish: {deny: "$JS.API.CONSUMER.MSG.NEXT.>"}}}] }
   N { users: [{user: nojs, password: nojs}] }
 }
 no_auth_user: open
@@ -77,6 +88,10 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("NATS_URL", server.URL())
 	env.Setenv("HOSTPORT", strings.TrimPrefix(server.URL(), "nats://"))
 	env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
+	env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/cache")
+	running := &programs{byName: map[string]*running{}}
+	env.Values[programsKey{}] = running
+	env.Defer(running.killAll)
 	env.Setenv("TMPDIR", env.WorkDir+"/.tmp") // what testscript makes for it
 	return os.MkdirAll(env.WorkDir+"/.tmp", 0o700)
 }
@@ -86,42 +101,67 @@ func manage(ts *testscript.TestScript) (js jetstream.JetStream, ctx context.Cont
 	server := ts.Value(serverKey{}).(*lab.Server)
 	nc, err := nats.Connect(server.URL(), nats.UserInfo("ann", "secret"))
 	ts.Check(err)
-	js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(100_000)) // more than a script publishes at once
+	js, err = jetstream.New(nc)
 	ts.Check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	return js, ctx, func() { cancel(); nc.Close() }
 }
 
-// stream NAME SUBJECT[,SUBJECT] [workqueue]
+// stream NAME SUBJECT[,SUBJECT] [workqueue] [first=N]
 func makeStream(ts *testscript.TestScript, _ bool, args []string) {
 	js, ctx, done := manage(ts)
 	defer done()
 	cfg := jetstream.StreamConfig{Name: args[0], Subjects: strings.Split(args[1], ",")}
-	if len(args) > 2 && args[2] == "workqueue" {
-		cfg.Retention = jetstream.WorkQueuePolicy
+	for _, word := range args[2:] {
+		if first, found := strings.CutPrefix(word, "first="); found {
+			n, err := strconv.ParseUint(first, 10, 64)
+			ts.Check(err)
+			cfg.FirstSeq = n
+		} else {
+			cfg.Retention = jetstream.WorkQueuePolicy
+		}
 	}
 	_, err := js.CreateStream(ctx, cfg)
 	ts.Check(err)
 }
 
-// publish SUBJECT N: the payloads are SUBJECT-1 to SUBJECT-N.
+// outstanding is how many messages a script has published at most and not been
+// answered for: nats.go refuses more when the server is slow.
+const outstanding = 500
+
+// publish SUBJECT N [SIZE]: the payloads are SUBJECT-1 to SUBJECT-N, filled up with
+// dots behind a blank to SIZE bytes.
 func publish(ts *testscript.TestScript, _ bool, args []string) {
 	js, ctx, done := manage(ts)
 	defer done()
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
+	size := 0
+	if len(args) > 2 {
+		size, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	stored := func() {
+		select {
+		case <-js.PublishAsyncComplete():
+		case <-ctx.Done():
+			ts.Fatalf("not all was stored: %v", ctx.Err())
+		}
+	}
 	for i := 1; i <= n; i++ {
 		m := nats.NewMsg(args[0])
 		m.Data = fmt.Appendf(nil, "%s-%d", args[0], i)
+		if fill := size - len(m.Data) - 1; fill > 0 {
+			m.Data = append(append(m.Data, ' '), strings.Repeat(".", fill)...)
+		}
 		m.Header.Set("Number", strconv.Itoa(i))
 		_, err := js.PublishMsgAsync(m)
 		ts.Check(err)
+		if i%outstanding == 0 {
+			stored()
+		}
 	}
-	select {
-	case <-js.PublishAsyncComplete():
-	case <-ctx.Done():
-		ts.Fatalf("not all was stored: %v", ctx.Err())
-	}
+	stored()
 }
 
 // consumers STREAM N: so many consumers are on the stream.

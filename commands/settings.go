@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/jsm.go/natscontext"
 	"github.com/urfave/cli/v2"
+
+	"github.com/an-open-reader/nats-reader/chaos"
 )
 
 // settings say how to connect: flags, environment and context in one.
@@ -18,6 +20,7 @@ type settings struct {
 	name    string // of the connection
 	login   string // who logs in, without the secret, for errors
 	trace   bool
+	at      chaos.Place // where to go instead of where the context says; zero: nowhere else
 }
 
 // layer is where a setting comes from; the highest wins.
@@ -39,10 +42,15 @@ func (l layer) String() string {
 var loginFlags = []string{flagUser, flagPassword, flagToken, flagCreds, flagNKey, flagJWT, flagSeed}
 
 func (p *program) settingsOf(c *cli.Context) (settings, error) {
-	below, err := loadContext(c)
+	below, err := loadContext(c, c.String(flagContext))
 	if err != nil {
 		return settings{}, err
 	}
+	return p.settingsFrom(c, below)
+}
+
+// settingsFrom puts flags and environment on top of a context.
+func (p *program) settingsFrom(c *cli.Context, below *natscontext.Context) (settings, error) {
 	s := settings{timeout: c.Duration(flagTimeout), name: c.String(flagConnectionName), trace: c.Bool(flagTrace)}
 	if s.timeout <= 0 {
 		return settings{}, usage{problem: fmt.Sprintf("flag --%s: %s is not above 0", flagTimeout, s.timeout)}
@@ -76,6 +84,15 @@ func (p *program) settingsOf(c *cli.Context) (settings, error) {
 	}
 	s.context, err = natscontext.New("", false, append(append(options, api...), login...)...)
 	return s, err
+}
+
+// servers are the URLs to connect to.
+func (s settings) servers() string {
+	mine := s.context.ServerURL()
+	if s.at.Servers == "" || withoutLogin(mine) == s.at.Servers {
+		return mine
+	}
+	return s.at.Servers
 }
 
 // pick gives the value of a text flag: command line, environment, else below.
@@ -193,9 +210,8 @@ func nameLogin(value func(string) string, from layer) string {
 	}
 }
 
-// loadContext loads the context that was asked for, or the one selected in natscli.
-func loadContext(c *cli.Context) (*natscontext.Context, error) {
-	name := c.String(flagContext)
+// loadContext loads the context of a name, or the one selected in natscli.
+func loadContext(c *cli.Context, name string) (*natscontext.Context, error) {
 	switch {
 	case c.Bool(flagNoContext):
 		return natscontext.New("", false)

@@ -52,15 +52,3 @@ func TestCheckSubject(t *testing.T) {
 		}
 	}
 }
-
-func TestNearest(t *testing.T) {
-	for word, want := range map[string]string{"nht": "nth", "wacth": "watch", "del": "delete-consumer", "ORDRES": "ORDERS", "orders": "ORDERS"} {
-		got := nearest(word, []string{"nth", "watch", "read", "delete-consumer", "ORDERS", "EVENTS"})
-		if len(got) == 0 || got[0] != want {
-			t.Errorf("nearest(%q) = %v, want %s first", word, got, want)
-		}
-	}
-	if got := nearest("zzzzzz", []string{"watch", "read"}); got != nil {
-		t.Errorf("nothing is near zzzzzz, got %v", got)
-	}
-}

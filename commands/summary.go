@@ -32,6 +32,7 @@ type summaryJSON struct {
 // summary writes the last line: the verdict and its figures. Why the contract is
 // not held is said on lines before it.
 func (p *printer) summary(v chaos.Verdict, interrupted bool) {
+	defer p.end()
 	if p.json {
 		j := summaryJSON{
 			Schema: summarySchema, Type: "summary", Time: stamp(time.Now()), Contract: string(v.Contract),

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,13 +24,13 @@ const (
 const watchDescription = `Each event of the reader is one line; the last line is the verdict and its figures, and the
 exit code says the same: 0 contract held, 2 broken, 3 unknown, 130 interrupted.
 
---demo brings its own nats-server, a stream and a publisher, and needs no other argument. The figures
-are then measured against the ids the server acknowledged to the publisher, on another stream by
-consumer and stream sequences.
+--demo brings its own nats-server, a stream and a publisher of 100 messages a second, needs no other
+argument, and runs until Ctrl-C where no --duration ends it. The figures are then measured against the
+ids the server acknowledged to the publisher, on another stream by consumer and stream sequences.
 
---inject FAULT@5s+10s makes a fault 5s after the start for 10s; it may be given several times.
-nats-reader explain lists the faults. On a server that is not the demo's only the reader's own
-consumer and connection are touched.
+--inject FAULT@5s+10s makes a fault 5s after the start for 10s, without @5s at once; it may be given
+several times. nats-reader chaos list lists the faults. On a server that is not the demo's only the
+reader's own consumer and connection are touched.
 
 nats-reader watch --demo --duration 24s --inject delete-consumer@3s --inject drop-subscription@8s \
    --inject api-timeout@11s+3s --inject kill-server@19s+1s`
@@ -62,6 +63,7 @@ type watchPlan struct {
 	config      reader.Config
 	allowFaults bool
 	targetName  string
+	journal     *chaos.Journal // of faults on a server that is not the demo's
 }
 
 // watchPlanOf reads all that can be wrong without a server.
@@ -155,7 +157,13 @@ func (p *program) watch(c *cli.Context) error {
 		if s, err = p.settingsOf(c); err != nil {
 			return err
 		}
+		if plan.hasFaults(chaos.LayerServer) {
+			if plan.journal, err = journalOf(c, s); err != nil {
+				return err
+			}
+		}
 	}
+	defer p.closeJournal(plan.journal)
 	verdict, err := p.play(ctx, s, plan, lines)
 	interrupted := c.Context.Err() != nil
 	if err != nil && interrupted {
@@ -165,6 +173,9 @@ func (p *program) watch(c *cli.Context) error {
 		return nil // nobody reads the lines any more
 	}
 	if err != nil {
+		if verdict.Contract != "" {
+			lines.summary(verdict, false) // what was begun ends with a verdict
+		}
 		return err
 	}
 	lines.summary(verdict, interrupted)
@@ -191,6 +202,14 @@ func unjudged(plan watchPlan, why string) chaos.Verdict {
 		v.Orphans = chaos.NotCounted
 	}
 	return v
+}
+
+// hasFaults says whether a fault acts on a layer.
+func (w watchPlan) hasFaults(layer chaos.Layer) bool {
+	return slices.ContainsFunc(w.faults, func(s chaos.Spec) bool {
+		f, _ := chaos.FindFault(s.Name)
+		return f.Layer == layer
+	})
 }
 
 // measure says what the figures are measured against.

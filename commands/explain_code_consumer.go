@@ -1,0 +1,42 @@
+package commands
+
+// consumerCodes are about consumers: what a reader asks for most.
+func consumerCodes() []entry {
+	return []entry{
+		code("10012", "consumer creation failed", "The server could not make or change the consumer; the text says why: often one of that name exists, and a field of it cannot be changed.", "Makes consumers under names of its own; with --name it deletes its own old one first.", "Read the text. With --name: choose another."),
+		code("10013", "consumer name already in use", "A consumer of that name exists.", "Makes consumers under names of its own; with --name it waits until the name is free.", "With --name: choose another."),
+		code("10014", "consumer not found", "The consumer expired or was deleted: ordinary life of a consumer without a durable name.", "Replaces the session without an error.", "Nothing."),
+		code("10026", "maximum consumers limit reached", "The stream or account has no slot for another consumer. From 2.15 on a stream has 1000 by default.", "Keeps its consumer and binds a new inbox to it, so that it needs no second slot; otherwise waits, paced, and tells consumer_limit.", "Delete consumers that nobody uses, or raise max_consumers."),
+		code("10074", "replicas > 1 not supported in non-clustered mode", "More than one replica needs a cluster.", codeTemporary, "Ask for one replica."),
+		code("10084", "consumer in pull mode requires explicit ack policy on workqueue stream", "A work queue gives a message to one reader, who must ack it.", "Says at the start that --durable is needed.", "Use --durable."),
+		code("10093", "consumer filter subject is not a valid subset of the interest subjects", "A filter matches nothing that the stream stores. Servers before 2.10 say so; later ones make the consumer.", codeConfig, "Give a filter within the stream's subjects."),
+		code("10094", "consumer delivery policy is invalid", "The place to start does not fit: no start sequence, or the last of each subject without a filter.", codeConfig, "Give --from a sequence from 1; with --last-per-subject a filter, > for all subjects."),
+		code("10098", "workqueue stream requires explicit ack", "A work queue removes a message when it is acked.", "Says at the start that --durable is needed.", "Use --durable."),
+		code("10099", "multiple non-filtered consumers not allowed on workqueue stream", "A work queue without filters has one consumer, and there is one.", codeConfig, "Name the durable that exists with --durable, or give filters that do not overlap."),
+		code("10100", "filtered consumer not unique on workqueue stream", "Another consumer of the work queue has a filter that overlaps with this one.", codeConfig, "Name that durable with --durable, or give filters that do not overlap."),
+		code("10101", "consumer must be deliver all on workqueue stream", "A work queue has one place to start: its first message.", "Says at the start that --durable is needed.", "Use --durable, and no start flag."),
+		code("10102", "consumer name is too long", "A name may have 255 bytes.", codeConfig, "Choose a shorter --name or --durable."),
+		code("10103", "durable name can not contain '.', '*', '>'", "The name cannot stand in a subject.", codeConfig, "Choose another --durable."),
+		code("10104", "error creating store for consumer", "The server could not write the consumer to its disk.", codeTemporary, "Look at the server's disk and log."),
+		code("10105", "consumer already exists and is still active", "A consumer of that name is in use.", codeConfig, "With --name: choose another, or end the other reader."),
+		code("10121", "consumer max ack pending exceeds system limit", "The server or account allows fewer messages out than the durable asks for.", codeConfig, "Make the durable with a lower max_ack_pending."),
+		code("10125", "consumer max request batch exceeds server limit", "The server allows smaller pulls only.", "A private reader sets no max_batch and obeys the server's.", "Make the durable with a lower max_batch."),
+		code("10126", "consumer config replica count exceeds parent stream", "A consumer has no more replicas than its stream.", codeConfig, "Ask for fewer replicas."),
+		code("10127", "consumer name can not contain path separators", "A name has no slash.", codeConfig, "Choose another --name or --durable."),
+		code("10131", "consumer create request did not match filtered subject", "The filter in the request's subject is not the one in its body.", codeConfig, "Check what rewrites JetStream API subjects between client and server."),
+		code("10132", "consumer durable and name have to be equal if both are provided", "The request names the durable in two ways.", codeConfig, "Check what rewrites JetStream API requests between client and server."),
+		code("10134", "consumer config replicas must match interest retention stream's replicas", "On a stream with interest retention every consumer has its replicas.", codeConfig, "Leave the replicas out."),
+		code("10135", "consumer metadata exceeds maximum size", "The metadata of a consumer is larger than the server takes.", codeConfig, "Set less metadata."),
+		code("10136", "consumer cannot have both FilterSubject and FilterSubjects specified", "The request says its filter in two ways.", codeConfig, "Check what rewrites JetStream API requests between client and server."),
+		code("10137", "consumer with multiple subject filters cannot use subject based API", "Several filters do not fit into the request's subject.", codeConfig, "Check what rewrites JetStream API subjects between client and server."),
+		code("10138", "consumer subject filters cannot overlap", "Two of the filters match the same subject.", codeConfig, "Leave out the narrower filter, or give filters that do not overlap."),
+		code("10139", "consumer filter in FilterSubjects cannot be empty", "One of several filters is empty.", codeConfig, "Leave out the empty filter."),
+		code("10148", "consumer already exists", "A consumer of that name exists with another configuration.", "A durable is then bound as it is: another reader was first. Otherwise another name is used.", "With --name: choose another."),
+		code("10149", "consumer does not exist", "An update was asked of a consumer that is not there.", "Never updates a consumer.", "Nothing."),
+		code("10153", "consumer inactive threshold exceeds system limit", "The server keeps no consumer that long without a pull.", codeConfig, "Ask for a shorter InactiveThreshold, or raise the limit of the server."),
+		code("10159", "setting PriorityPolicy requires at least one PriorityGroup to be set", "A durable of such a configuration cannot be.", "Sets no priority groups.", "Make the durable with a group."),
+		code("10160", "provided priority group does not exist for this consumer", "The consumer has other priority groups.", "Asks for no group.", "Nothing."),
+		code("10181", "consumer ack policy invalid", "The server is too old for the ack policy.", codeConfig, "Check the versions of server and client."),
+		code("10204", "invalid reset", "The server cannot set this consumer back: it was made to begin with new or last messages.", "Deletes and makes the consumer anew.", "Nothing."),
+	}
+}
