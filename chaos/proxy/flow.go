@@ -86,6 +86,7 @@ func (f *flow) carry() {
 		f.w += n
 		if n > 0 {
 			full := f.w == len(f.buf)
+			f.collect()
 			f.consume()
 			f.compact(full)
 		}
@@ -104,9 +105,8 @@ func (f *flow) attend() bool {
 		f.mu.Lock()
 		poked := f.poked
 		f.poked = false
-		f.pending = append(f.pending, f.injected...)
-		f.injected = nil
 		f.mu.Unlock()
+		f.collect()
 
 		switch f.c.state() {
 		case cut, closed:

@@ -19,6 +19,16 @@ func (f *flow) put(i injection) {
 	f.poke()
 }
 
+// collect takes over what was put in. It is done behind every read: a frame that was
+// put in before another was passed on to the server, such as the -ERR to a forged
+// refusal before the PING behind it, must not come after what the server answers.
+func (f *flow) collect() {
+	f.mu.Lock()
+	f.pending = append(f.pending, f.injected...)
+	f.injected = f.injected[:0]
+	f.mu.Unlock()
+}
+
 // inject writes what was put in, if no frame is under way.
 func (f *flow) inject() {
 	if len(f.pending) == 0 || f.between() {

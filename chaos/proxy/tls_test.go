@@ -64,7 +64,9 @@ func (b *tlsBed) front(scheme string, change func(o *proxy.Options)) {
 func (b *tlsBed) faultsAct(t *testing.T, memory bool, options ...nats.Option) {
 	t.Helper()
 	lost, found := make(chan struct{}, 8), make(chan struct{}, 8)
-	nc := b.dial(memory, append(options, nats.Name("tls"), nats.MaxReconnects(-1), nats.ReconnectWait(0), nats.ReconnectJitter(0, 0),
+	// A name of its own: the connection before it may not have ended in the proxy yet.
+	name := fmt.Sprintf("memory-%v", memory)
+	nc := b.dial(memory, append(options, nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(0), nats.ReconnectJitter(0, 0),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { lost <- struct{}{} }),
 		nats.ReconnectHandler(func(*nats.Conn) { found <- struct{}{} }))...)
 	js := b.stream(nc, 3)
@@ -79,12 +81,12 @@ func (b *tlsBed) faultsAct(t *testing.T, memory bool, options ...nats.Option) {
 	}
 	b.proxy.Reset()
 	for _, fault := range []string{"cut", "reset"} {
-		b.apply(fault + "(conn=tls)")
+		b.apply(fault + "(conn=" + name + ")")
 		<-lost
 		<-found
 		b.usable(nc)
 	}
-	if n := len(b.proxy.Firings()) - before; n != 3 {
+	if n := len(b.log.waitFirings(t, before+3)) - before; n != 3 {
 		t.Errorf("%d firings, want 3", n)
 	}
 	if err := js.DeleteStream(b.ctx, "ORDERS"); err != nil {
