@@ -82,10 +82,14 @@ func (m *Machine) outOfStep(now time.Duration, s *Session, d Delivery) {
 		m.tell(Event{Kind: KindDuplicate, Consumer: s.consumer, Sequence: d.Sequence})
 		return
 	}
-	m.gap(now, s, d.ConsumerSeq)
+	last := d.ConsumerSeq
+	if last > s.consumerSeq {
+		last-- // the message that shows the gap did arrive
+	}
+	m.gap(now, s, last)
 }
 
-// gap ends a session whose consumer delivered what never arrived.
+// gap ends a session whose consumer delivered what never arrived, up to got.
 func (m *Machine) gap(now time.Duration, s *Session, got uint64) {
 	m.fig.Gaps++
 	e := Event{Kind: KindGap, Consumer: s.consumer, Sequence: m.cursor.Sequence, From: s.consumerSeq + 1}
