@@ -35,6 +35,9 @@ func normalise(app *cli.App, args []string) (commandLine, error) {
 	line := commandLine{args: n.path, given: n.given}
 	for _, f := range n.flags {
 		line.args = append(line.args, f.text)
+		if f.flag == cli.HelpFlag && n.command != nil {
+			n.arguments = nil // the library would look for help on the first of them
+		}
 	}
 	if len(n.path) > 0 && n.path[0] != "help" {
 		line.args = append(line.args, "--")

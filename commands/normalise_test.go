@@ -38,6 +38,7 @@ func TestNormalisePutsEveryFlagBetweenCommandAndArguments(t *testing.T) {
 		{"a stream called like a flag", "read from", "read -- from"},
 		{"repeated", "watch S --inject a@1s --inject b@2s", "watch --inject=a@1s --inject=b@2s -- S"},
 		{"help of a command from anywhere", "--help read", "read --help=true --"},
+		{"help with arguments", "read S --help", "read --help=true --"},
 		{"no command", "--version", "--version=true"},
 		{"help command", "help read", "help read"},
 		{"a lone dash is an argument", "read -", "read -- -"},
