@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 )
@@ -75,10 +74,7 @@ func (p *Proxy) secureClient(client, server link) (secure link, greeted bool, er
 	}
 	conn := tls.Server(client, p.options.ServerTLS)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, false, fmt.Errorf("%s: TLS with a client: %w: clients of this proxy have to speak TLS", p.options.Name, err)
+		return nil, false, fmt.Errorf("%s: TLS with a client: %s", p.options.Name, p.clientMisfit(err))
 	}
 	return &secureLink{Conn: conn, under: client}, !p.options.ServerTLSFirst, nil
 }

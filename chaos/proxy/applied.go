@@ -44,6 +44,7 @@ type applied struct {
 	since  time.Time
 	effect effect
 	over   atomic.Bool
+	begun  bool   // it was put into force, at most once; guarded by p.mu
 	latest uint64 // the number of the latest connection when it was applied
 	undo   func()
 	timer  *time.Timer // ends it after its own duration; guarded by p.mu
@@ -59,6 +60,22 @@ func (a *applied) join(c *conn) {
 // matches. undo ends it, as do the fault's own duration, Reset and Close; calling it again is harmless.
 // Errors are *FaultError for a fault that is not in order, and ErrClosed.
 func (p *Proxy) Apply(f Fault) (undo func(), err error) {
+	prepared, err := p.Prepare(f)
+	if err != nil {
+		return nil, err
+	}
+	return prepared.Apply()
+}
+
+// Prepared is a fault that has its id and does not act yet.
+type Prepared struct{ a *applied }
+
+// ID is the id of the fault in Faults and in its firings, from 1. No other fault of the proxy has it.
+func (r *Prepared) ID() uint64 { return r.a.id }
+
+// Prepare checks a fault and gives it its id, for who has to know that before the first firing. It does nothing
+// else: one that is never applied only leaves out a number. Errors are *FaultError.
+func (p *Proxy) Prepare(f Fault) (*Prepared, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
@@ -67,24 +84,34 @@ func (p *Proxy) Apply(f Fault) (undo func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &applied{p: p, entry: e, fault: f.clone(), text: f.String(), since: time.Now()}
+	a := &applied{p: p, entry: e, fault: f.clone(), text: f.String()}
 	if a.effect, err = e.build(args); err != nil {
 		return nil, err
 	}
 	a.undo = sync.OnceFunc(func() { p.end(a) })
+	a.id = p.faults.Add(1)
+	return &Prepared{a}, nil
+}
 
+// Apply puts the fault into force as Proxy.Apply does, once. Errors are ErrClosed, and one for a second time.
+func (r *Prepared) Apply() (undo func(), err error) {
+	a, p := r.a, r.a.p
 	p.mu.Lock()
+	if a.begun {
+		p.mu.Unlock()
+		return nil, fmt.Errorf("%s: apply %s: it was applied before: prepare another", p.options.Name, a.text)
+	}
 	if p.closed {
 		p.mu.Unlock()
 		return nil, fmt.Errorf("%s: apply %s: %w", p.options.Name, a.text, ErrClosed)
 	}
-	p.faults++
-	a.id = p.faults
+	a.begun = true
+	a.since = time.Now()
 	a.latest = p.accepted.Load()
 	conns := p.snapshotLocked()
 	p.applied = append(p.applied, a)
-	if f.For > 0 {
-		a.timer = time.AfterFunc(f.For, a.undo)
+	if a.fault.For > 0 {
+		a.timer = time.AfterFunc(a.fault.For, a.undo)
 	}
 	p.setFiltersLocked()
 	p.mu.Unlock()
@@ -95,7 +122,7 @@ func (p *Proxy) Apply(f Fault) (undo func(), err error) {
 	for _, c := range conns {
 		a.join(c)
 	}
-	if e.Once {
+	if a.entry.Once {
 		a.undo()
 	}
 	return a.undo, nil

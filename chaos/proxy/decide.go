@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"time"
 )
 
@@ -136,7 +135,7 @@ func (f *flow) rewritten(fr *frame) []byte {
 	if json.Unmarshal(object, &info) == nil {
 		f.c.know.informed(object, info)
 	}
-	if _, plain := f.c.server.(*net.TCPConn); plain && info.TLSRequired {
+	if !secured(f.c.server) && info.TLSRequired {
 		// The client gets an INFO without TLS, answers in the clear and can be told.
 		f.c.refuse(tlsRefusal)
 	}

@@ -15,8 +15,8 @@ type Dialer struct{ p *Proxy }
 // Dialer returns the dialer of this proxy.
 func (p *Proxy) Dialer() *Dialer { return &Dialer{p: p} }
 
-// Dial returns a connection through the proxy. It fails as a dial to the server itself would when the
-// upstream cannot be reached within DialTimeout, and with ErrClosed after Close.
+// Dial returns a connection through the proxy. It fails as a dial to the server itself would when no upstream
+// can be reached within DialTimeout and says its INFO within InfoTimeout, and with ErrClosed after Close.
 func (d *Dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialContext(context.Background(), network, address)
 }

@@ -33,6 +33,7 @@ type flow struct {
 	copying    *copied // where they go too when it is to be sent twice
 	parked     []*parked
 	pending    []injection
+	begun      bool // a frame has come
 	opaque     bool
 	greeted    bool // the next INFO has been sent to the client
 	discard    bool // dst takes nothing more; src is read to its end
@@ -91,6 +92,7 @@ func (f *flow) carry() {
 			f.compact(full)
 		}
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			f.broken(err)
 			break
 		}
 	}
@@ -158,11 +160,18 @@ func (f *flow) gate(a *applied, shut bool) {
 
 // consume looks at all whole heads in the buffer and writes what is to be passed on.
 func (f *flow) consume() {
+	f.look()
+	f.tally.settle(&f.c.p.meters[f.dir])
+	f.flush()
+}
+
+// look goes on until the rest of the buffer is no whole head.
+func (f *flow) look() {
 	for f.r < f.w {
 		if f.opaque {
 			f.c.p.meters[f.dir].opaque.Add(uint64(f.w - f.r))
 			f.r = f.w
-			break
+			return
 		}
 		if f.body > 0 {
 			f.takeBody()
@@ -174,17 +183,21 @@ func (f *flow) consume() {
 			f.inject()
 		}
 		err := f.dec.scan(f.buf[f.r:f.w], &f.fr)
-		if errors.Is(err, errMore) {
-			break
+		if err != nil && !f.begun && f.dir == Up {
+			err = foreign(f.buf[f.r:f.w], err)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errMore):
+			return
+		case errors.Is(err, errWebSocket):
+			f.refuseForeign(err)
+		case err != nil:
 			f.turnOpaque(err)
-			continue
+		default:
+			f.begun = true
+			f.takeHead()
 		}
-		f.takeHead()
 	}
-	f.tally.settle(&f.c.p.meters[f.dir])
-	f.flush()
 }
 
 // takeHead decides on the frame in hand and puts its head where it belongs.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"time"
 )
 
 // greetedLink is a connection to a server whose first line was read already.
@@ -24,74 +25,77 @@ func (g *greetedLink) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// greetedBy reads the server's INFO and speaks TLS with it where that is wanted.
-func (p *Proxy) greetedBy(ctx context.Context, u upstream, tcp link) (link, error) {
-	defer interrupting(ctx, tcp)()
+// greetedBy reads the server's INFO, for which it has so long to wait, and speaks TLS with it where that is wanted.
+func (p *Proxy) greetedBy(ctx context.Context, u upstream, tcp link, wait time.Duration) (*greetedLink, error) {
+	server := tcp
 	if p.options.UpstreamTLSFirst {
 		secure, err := p.secureServer(ctx, u, tcp)
-		if err != nil || p.options.ServerTLS == nil {
-			return secure, err
+		if err != nil {
+			return nil, err
 		}
-		line, err := firstLine(secure)
-		return &greetedLink{link: secure, unread: line}, err
+		server = secure
 	}
-	line, err := firstLine(tcp)
+	line, err := firstLine(ctx, server, wait)
 	if err != nil {
-		return nil, fmt.Errorf("%s: read its INFO: %w", u.address, err)
+		return nil, p.ungreeted(u, err, wait)
+	}
+	greeted := &greetedLink{link: server, unread: line}
+	if p.options.UpstreamTLSFirst {
+		return greeted, nil
 	}
 	var info serverInfo
 	json.Unmarshal(infoObject(line), &info) //nolint:errcheck // one that cannot be read is the client's to judge
 	wanted := u.tls || p.options.UpstreamTLS != nil
 	switch {
-	case !info.TLSRequired && !(wanted && info.TLSAvailable):
-		if u.tls {
-			return nil, fmt.Errorf("%s: %w", u.address, errNoTLS)
-		}
-		return &greetedLink{link: tcp, unread: line}, nil
+	case u.tls && !info.TLSRequired && !info.TLSAvailable:
+		return nil, fmt.Errorf("upstream %s: %w", u.address, errNoTLS)
+	case !wanted && !(info.TLSRequired && p.options.ServerTLS != nil), !info.TLSRequired && !info.TLSAvailable:
+		return greeted, nil
 	case bytes.IndexByte(line, '\n') != len(line)-1:
-		return nil, fmt.Errorf("%s: %w", u.address, errEarlyTLS)
+		return nil, fmt.Errorf("upstream %s: %w", u.address, errEarlyTLS)
 	}
-	secure, err := p.secureServer(ctx, u, tcp)
-	if err != nil {
+	if greeted.link, err = p.secureServer(ctx, u, tcp); err != nil {
 		return nil, err
 	}
-	return &greetedLink{link: secure, unread: line}, nil
+	return greeted, nil
 }
 
 // interrupting ends waits on a connection when ctx ends, until the function it returns is called.
 func interrupting(ctx context.Context, conn net.Conn) (done func()) {
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(longAgo) }) //nolint:errcheck // the wait ends with the connection
-	return func() { stop() }
+	set := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		conn.SetDeadline(longAgo) //nolint:errcheck // the wait ends with the connection
+		close(set)
+	})
+	return func() {
+		if !stop() { // what has come in the last moment is good
+			<-set
+			conn.SetDeadline(time.Time{}) //nolint:errcheck // the read tells
+		}
+	}
 }
 
-// secureServer begins TLS as a client.
-func (p *Proxy) secureServer(ctx context.Context, u upstream, tcp link) (link, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if p.options.UpstreamTLS != nil {
-		config = p.options.UpstreamTLS.Clone()
-	}
-	if config.ServerName == "" {
-		config.ServerName = u.host()
-	}
-	conn := tls.Client(tcp, config)
-	if err := conn.HandshakeContext(ctx); err != nil {
-		return nil, fmt.Errorf("TLS with %s: %w: check the CA, the client certificate and whether the server does TLS first", u.address, err)
-	}
-	return &secureLink{Conn: conn, under: tcp}, nil
-}
-
-// firstLine reads one line and no more than what came with it.
-func firstLine(conn net.Conn) ([]byte, error) {
+// firstLine reads one line and no more than what came with it. It must be that of a server's INFO.
+func firstLine(ctx context.Context, conn net.Conn, wait time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	defer interrupting(ctx, conn)()
 	var line []byte
 	part := make([]byte, 4096)
-	for !bytes.ContainsRune(line, '\n') && len(line) < longLine {
+	for len(line) < longLine {
 		n, err := conn.Read(part)
 		line = append(line, part[:n]...)
+		if v, _, ok := verbOf(line); n > 0 && (!ok || v != NoVerb && v != INFO) {
+			return nil, &strangerError{begins: string(excerpt(line))}
+		}
+		if bytes.IndexByte(part[:n], '\n') >= 0 {
+			return line, nil
+		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return line, nil
+	return nil, errLongInfo
 }
 
 func infoObject(line []byte) []byte {
@@ -102,6 +106,15 @@ func infoObject(line []byte) []byte {
 type secureLink struct {
 	*tls.Conn
 	under link
+}
+
+// secured tells whether there is TLS with a server, or nothing that could lack it.
+func secured(server link) bool {
+	if g, ok := server.(*greetedLink); ok {
+		server = g.link
+	}
+	_, plain := server.(*net.TCPConn)
+	return !plain
 }
 
 // CloseWrite tells the peer in TLS and below it that nothing more comes.

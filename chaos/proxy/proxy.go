@@ -18,7 +18,12 @@ var ErrClosed = errors.New("proxy is closed")
 // Options configure a Proxy. The zero value works.
 type Options struct {
 	Name        string        // in errors and notices; default "proxy"
-	DialTimeout time.Duration // for a connection to the upstream; default 2s, as nats.go's own
+	DialTimeout time.Duration // for a connection to the upstream, and for TLS on either side; default 2s, as nats.go's own
+
+	// InfoTimeout is how long an upstream that accepts may take to its INFO, the first thing a server says. A server
+	// that is frozen accepts and is silent: it is passed over then, as one that is down. Default 2s, and 1s
+	// while another upstream is left to try, so that a client with nats.go's own 2s gets in there.
+	InfoTimeout time.Duration
 
 	// UpstreamTLS is for TLS with the server: CAs and client certificates. It is spoken where the server requires
 	// or offers it; with tls:// and without UpstreamTLS by the system's CAs. The server's name is that of the
@@ -52,8 +57,8 @@ type Options struct {
 	// OnFiring is told of each firing as it is recorded, under the same terms as Tap.
 	OnFiring func(Firing)
 
-	// OnNotice is told once of what a user should know about a connection: a stream that is not NATS, an
-	// upstream that cannot be reached. The same terms as Tap.
+	// OnNotice is told once of what a user should know about a connection: a stream that is not NATS, TLS that does
+	// not fit, an upstream that cannot be reached or is silent, another that is taken instead. The same terms as Tap.
 	OnNotice func(Notice)
 }
 
@@ -61,7 +66,7 @@ type Options struct {
 type Notice struct {
 	Time time.Time `json:"time"`
 	Conn uint64    `json:"conn"` // 0 when the connection never came about
-	Text string    `json:"text"`
+	Text string    `json:"text"` // one line, with what to do; options are named as Options.InfoTimeout
 }
 
 // Proxy carries NATS client connections to one server and lets faults act on them. All methods are safe
@@ -76,6 +81,7 @@ type Proxy struct {
 	filters   [2]atomic.Pointer[[]*applied]
 	accepted  atomic.Uint64
 	refused   atomic.Uint64
+	faults    atomic.Uint64 // ids given
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -86,12 +92,11 @@ type Proxy struct {
 	listeners []net.Listener
 	conns     map[*conn]struct{}
 	applied   []*applied
-	faults    uint64
 }
 
 // New returns a proxy in front of the server at upstream, "nats://127.0.0.1:4222", "tls://host:port" or
 // "host:port" (the port is 4222 when missing). Of several, with commas between them, the first that answers is
-// taken, and another when that is down. User names and passwords in upstream are ignored: each client's own
+// taken, and another when that is down or silent. User names and passwords in upstream are ignored: each client's own
 // CONNECT reaches the server, and what it proves with a nonce it proves to the server. Nothing is dialled before
 // a client comes.
 func New(upstream string, o Options) (*Proxy, error) {
@@ -101,6 +106,9 @@ func New(upstream string, o Options) (*Proxy, error) {
 	}
 	if o.DialTimeout < 0 {
 		return nil, fmt.Errorf("proxy option DialTimeout is %v: want 0 for the default or more", o.DialTimeout)
+	}
+	if o.InfoTimeout < 0 {
+		return nil, fmt.Errorf("proxy option InfoTimeout is %v: want 0 for the default or more", o.InfoTimeout)
 	}
 	if o.ServerTLS == nil && o.ServerTLSFirst {
 		return nil, errors.New("proxy option ServerTLSFirst is set without ServerTLS: give the certificate for clients there")

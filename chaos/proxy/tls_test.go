@@ -184,7 +184,7 @@ func TestTLSMisfits(t *testing.T) {
 	fails(plain, "nats", func(o *proxy.Options) {
 		o.UpstreamTLSFirst = true
 		o.DialTimeout = time.Second
-	}, nil, "TLS with", "TLS first")
+	}, nil, "TLS with", "does not do TLS first: leave Options.UpstreamTLSFirst out")
 	own := func(o *proxy.Options) { o.ServerTLS = &tls.Config{Certificates: []tls.Certificate{plain.pair}} }
 	fails(plain, "nats", own, []nats.Option{nats.RootCAs(secure.cert)}, "TLS with a client")
 	b := secure // without the certificate that it asks for, the server says so within TLS

@@ -1,6 +1,9 @@
 package proxy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Direction says which way a frame travels.
 type Direction uint8
@@ -21,6 +24,17 @@ func (d Direction) String() string {
 
 // MarshalText writes the direction as String does.
 func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (d *Direction) UnmarshalText(text []byte) error {
+	names := []string{Up.String(), Down.String()}
+	n := slices.Index(names, string(text))
+	if n < 0 {
+		return unknownWord("direction", string(text), names)
+	}
+	*d = Direction(n)
+	return nil
+}
 
 // Verb is the operation a frame of the NATS client protocol begins with.
 type Verb uint8
@@ -56,6 +70,16 @@ func (v Verb) String() string {
 
 // MarshalText writes the verb as String does.
 func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (v *Verb) UnmarshalText(text []byte) error {
+	n := slices.Index(verbNames[:], string(text))
+	if n < 0 {
+		return unknownWord("verb", string(text), verbNames[1:])
+	}
+	*v = Verb(n)
+	return nil
+}
 
 // travels tells whether a peer of the client protocol may send this verb in this direction.
 // What may not be sent is a malformed stream: the receiver would refuse it.

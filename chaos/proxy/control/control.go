@@ -40,18 +40,16 @@ type Fault struct {
 // ErrNoSuchFault is returned for an id that no fault in force has.
 var ErrNoSuchFault = errors.New("no such fault is in force")
 
-// Control puts faults into force on one proxy. All faults of that proxy should go through one Control, so
-// that their ids are those of their firings. All methods are safe for concurrent use.
+// Control puts faults into force on one proxy; their ids are those of their firings. All methods are safe for concurrent use.
 type Control struct {
 	proxy   *proxy.Proxy
 	options Options
 	guard   guard
 
-	applying sync.Mutex // one Apply at a time: ids are counted
+	applying sync.Mutex // one Apply at a time: the order of ids is that of the list
 
 	mu      sync.Mutex
 	closed  bool
-	latest  uint64 // id
 	inForce map[uint64]*held
 	ending  sync.WaitGroup // ends by their own time
 }
@@ -86,13 +84,17 @@ func (c *Control) Apply(f proxy.Fault) (Fault, error) {
 	if closed {
 		return Fault{}, fmt.Errorf("apply %s: %w", f, proxy.ErrClosed)
 	}
-	out := Fault{ID: c.nextID(), Fault: f.String(), Since: time.Now().UTC(), Once: once(f.Name)}
+	prepared, err := c.proxy.Prepare(f)
+	if err != nil {
+		return Fault{}, err
+	}
+	out := Fault{ID: prepared.ID(), Fault: f.String(), Since: time.Now().UTC(), Once: once(f.Name)}
 	if length > 0 {
 		out.For, out.ForNS = length.String(), int64(length)
 	}
 	// Told first: what the fault does may be told from within Apply.
 	c.tell(Change{Time: out.Since, Fault: out})
-	undo, err := c.proxy.Apply(f)
+	undo, err := prepared.Apply()
 	if err != nil {
 		c.tell(Change{Time: time.Now(), Fault: out, Over: true})
 		return Fault{}, err
@@ -101,15 +103,6 @@ func (c *Control) Apply(f proxy.Fault) (Fault, error) {
 		c.hold(out, undo, length)
 	}
 	return out, nil
-}
-
-// nextID is the id that the proxy gives to the next fault.
-func (c *Control) nextID() uint64 {
-	for _, f := range c.proxy.Faults() {
-		c.latest = max(c.latest, f.ID)
-	}
-	c.latest++
-	return c.latest
 }
 
 func (c *Control) hold(f Fault, undo func(), length time.Duration) {
