@@ -66,7 +66,9 @@ func (w *wire) wait(t testing.TB, what string, done func() bool) {
 		select {
 		case <-changed:
 		case <-end.C:
-			t.Fatalf("%s did not come within %v", what, limit)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			t.Fatalf("%s did not come within %v; notices: %+v", what, limit, w.notices)
 		}
 	}
 }
@@ -260,6 +262,22 @@ func sequences(t testing.TB, m *nats.Msg) (stream, consumer uint64) {
 		t.Fatalf("%s: %v", m.Subject, err)
 	}
 	return meta.Sequence.Stream, meta.Sequence.Consumer
+}
+
+// idle returns when the proxy carries no connection any more.
+func (b *bed) idle() {
+	b.t.Helper()
+	end := time.NewTimer(limit)
+	defer end.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for b.proxy.Traffic().Connections > 0 {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			b.t.Fatalf("%+v", b.proxy.Traffic())
+		}
+	}
 }
 
 // usable checks that a connection carries requests both ways.

@@ -41,7 +41,7 @@ func (p *Proxy) ungreeted(u upstream, err error, wait time.Duration) error {
 		return fmt.Errorf("TLS with the upstream %s: %w: %s", u.address, err, p.serverMisfit(err))
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("upstream %s accepts and is silent: no INFO within %s: it is frozen, or no NATS server%s", u.address, wait, first)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+	case gone(err):
 		return fmt.Errorf("upstream %s ends the connection before its INFO is whole%s: %w", u.address, first, err)
 	default:
 		return fmt.Errorf("upstream %s: %w", u.address, err)
@@ -90,8 +90,6 @@ func (p *Proxy) clientMisfit(err error) string {
 	)
 	words, alert := alertOf(err)
 	switch {
-	case alert && words == "unexpected message" && !p.options.ServerTLSFirst:
-		return "the client ends TLS (unexpected message): one that does TLS first needs Options.ServerTLSFirst"
 	case alert && strings.Contains(words, "certificate"):
 		return "the client refuses the certificate of this proxy (" + words + "): have it trust the CA of Options.ServerTLS.Certificates, and connect to a name that this is for"
 	case alert:
@@ -100,11 +98,18 @@ func (p *Proxy) clientMisfit(err error) string {
 		return "the client's certificate is refused: " + err.Error() + ": it needs one that Options.ServerTLS.ClientCAs has signed"
 	case errors.As(err, &record):
 		return "the client speaks no TLS: clients of this proxy have to speak TLS: connect with tls://"
+	case gone(err) && !p.options.ServerTLSFirst:
+		return "the client ends the connection before TLS is up: clients of this proxy have to speak TLS; one that does TLS first needs Options.ServerTLSFirst"
 	case p.options.ServerTLSFirst:
 		return "the client does not begin with TLS: clients of this proxy have to speak TLS first: " + err.Error()
 	default:
 		return "the client does not begin TLS: clients of this proxy have to speak TLS: connect with tls://: " + err.Error()
 	}
+}
+
+// gone tells an error of a connection that the peer ended.
+func gone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // broken tells of a direction that ended with a TLS alert: a server that misses a certificate sends it once TLS is

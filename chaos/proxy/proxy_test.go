@@ -282,17 +282,7 @@ func TestManyConnections(t *testing.T) {
 		nc := b.dial(i%2 == 0)
 		nc.Close()
 	}
-	end := time.NewTimer(limit)
-	defer end.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for b.proxy.Traffic().Connections > 0 {
-		select {
-		case <-tick.C:
-		case <-end.C:
-			t.Fatalf("%+v", b.proxy.Traffic())
-		}
-	}
+	b.idle()
 	if traffic := b.proxy.Traffic(); traffic.Accepted != n || traffic.Up.Verbs[proxy.CONNECT].Frames != n {
 		t.Errorf("%+v", traffic)
 	}
