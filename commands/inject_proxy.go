@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -102,6 +103,9 @@ func noControl(client *control.Client, err error) error {
 		return err
 	case errors.As(err, &answer):
 		u.problem, u.hint = fmt.Sprintf("the proxy at %s: %s", client.URL(), answer.Text), answer.Hint
+		if answer.Status == http.StatusUnauthorized {
+			u.hint = "give the token of the proxy with --" + flagControlToken + " or " + controlTokenEnv
+		}
 	case errors.Is(err, context.DeadlineExceeded):
 		u.problem = fmt.Sprintf("no proxy at %s: no answer in time", client.URL())
 		u.hint = "check --proxy, and --timeout on a slow link"

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/jsm.go/natscontext"
 	"github.com/urfave/cli/v2"
 
 	"github.com/an-open-reader/nats-reader/chaos"
@@ -25,6 +24,8 @@ const (
 	flagFault        = "fault"
 	flagListenCert   = "listen-cert"
 	flagListenKey    = "listen-key"
+	flagListenFirst  = "listen-tlsfirst"
+	flagMalformed    = "close-malformed"
 )
 
 const (
@@ -34,6 +35,8 @@ const (
 	// controlEnd is how long a request to the control may go on at the end.
 	controlEnd = 2 * time.Second
 )
+
+const controlTokenEnv = "NATS_READER_CONTROL_TOKEN"
 
 const proxyDescription = `Stands in front of any nats-server, for any client, and lets faults act on single frames and on
 whole connections. Clients connect to --listen as they would to the server, with the same login.
@@ -47,13 +50,17 @@ curl -d '{"fault":"drop-message(nth=3)","for":"10s"}' http://127.0.0.1:8474/faul
 
 TLS with the server is that of --tlsca, --tlscert, --tlskey and --tlsfirst, or of the context where
 --upstream is not given; it ends at the proxy, so that faults on frames work, and clients need none
-unless --listen-cert and --listen-key say so.
+unless --listen-cert and --listen-key say so (--listen-tlsfirst: before the server's INFO).
+
+An upstream that is down, or accepts and says no INFO within 2s (1s while another is left to try, or
+what --timeout says), is passed over; where none is left the client's connection is closed.
 
 The control asks for a token when one is set by --control-token, by --token on this command line or by
-NATS_READER_CONTROL_TOKEN, and needs one on any address but loopback.
+NATS_READER_CONTROL_TOKEN. An address of --listen or --control that is not loopback needs one, also where
+there is no control to ask for it: other machines reach the server through the proxy.
 
-What listens, each thing a fault does, and remarks are lines on stdout. Ctrl-C clears the faults, closes
-the connections and ends with exit code 130.`
+What listens and each thing a fault does are lines on stdout, remarks are lines on stderr (with --format
+json on stdout too). Ctrl-C clears the faults, closes the connections and ends with exit code 130.`
 
 func (p *program) proxyCommand() *cli.Command {
 	return &cli.Command{
@@ -64,6 +71,8 @@ func (p *program) proxyCommand() *cli.Command {
 			&cli.StringFlag{Name: flagUpstream, Usage: "`URL` of the server; of several, separated by commas, one that answers", DefaultText: "that of --server or the context"},
 			&cli.StringFlag{Name: flagListenCert, Usage: "`FILE` of the TLS certificate shown to clients, which then have to speak TLS"},
 			&cli.StringFlag{Name: flagListenKey, Usage: "`FILE` of its key"},
+			boolFlag(flagListenFirst, "", "TLS with clients begins before the server's INFO, as with handshake_first of a server"),
+			boolFlag(flagMalformed, "", "end a connection that is not the NATS client protocol, instead of passing it on unread"),
 			&cli.StringFlag{Name: flagControl, Usage: "`ADDRESS` of the HTTP control, such as 127.0.0.1:8474", DefaultText: "none"},
 			controlTokenFlag(),
 			&cli.StringSliceFlag{Name: flagFault, Usage: "`FAULT@5s+10s`: put a fault into force, may be repeated"},
@@ -72,94 +81,6 @@ func (p *program) proxyCommand() *cli.Command {
 		},
 		Action: p.proxy,
 	}
-}
-
-// controlTokenFlag is the same for the control and for who asks it.
-func controlTokenFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagControlToken, EnvVars: []string{"NATS_READER_CONTROL_TOKEN"}, Usage: "`TOKEN` of the proxy's HTTP control"}
-}
-
-// controlToken is the token of the control. The --token of a connection to a server
-// means it as well, when it is on the command line: there is no such connection.
-func controlToken(c *cli.Context) string {
-	if token := c.String(flagControlToken); token != "" {
-		return token
-	}
-	if layerOf(c, flagToken) == layerFlag {
-		return c.String(flagToken)
-	}
-	return ""
-}
-
-// proxyPlan is what the command line of proxy asks for.
-type proxyPlan struct {
-	listen, control, token string
-	upstream               string
-	options                proxy.Options // TLS, and the API's prefix
-	faults                 []chaos.Spec
-	json                   bool
-}
-
-func (p *program) proxyPlanOf(c *cli.Context) (proxyPlan, error) {
-	w := proxyPlan{
-		listen: c.String(flagListen), upstream: c.String(flagUpstream), control: c.String(flagControl), token: controlToken(c),
-	}
-	var err error
-	if w.json, err = wantsJSON(c); err != nil {
-		return w, err
-	}
-	if c.NArg() > 0 {
-		return w, usage{problem: fmt.Sprintf("proxy takes no argument: %q is one too many", c.Args().First()), hint: "name the server with --upstream"}
-	}
-	for _, text := range c.StringSlice(flagFault) {
-		s, err := chaos.ParseSpec(text)
-		if err != nil {
-			return w, err
-		}
-		if f, _ := chaos.FindFault(s.Name); f.Layer != chaos.LayerWire {
-			return w, usage{problem: fmt.Sprintf("flag --%s: %s does not act on the wire", flagFault, s.Name), hint: "it can be had with " + layerWords[f.Layer]}
-		}
-		w.faults = append(w.faults, s)
-	}
-	if err := p.readUpstream(c, &w); err != nil {
-		return w, err
-	}
-	if !c.IsSet(flagControl) && token(c) {
-		return w, usage{problem: "flag --" + flagControlToken + " without --" + flagControl, hint: "write --control 127.0.0.1:8474 as well"}
-	}
-	return w, nil
-}
-
-// readUpstream says which server, and how to speak to it. A context is left aside
-// where --upstream names another server.
-func (p *program) readUpstream(c *cli.Context, w *proxyPlan) error {
-	below, err := natscontext.New("", false)
-	if w.upstream == "" || c.String(flagContext) != "" {
-		below, err = loadContext(c, c.String(flagContext))
-	}
-	if err != nil {
-		return err
-	}
-	s, err := p.settingsFrom(c, below)
-	if err != nil {
-		return err
-	}
-	if w.upstream == "" {
-		if w.upstream = s.servers(); w.upstream == "" {
-			return usage{problem: "flag --" + flagUpstream + " is missing", hint: "write --upstream nats://127.0.0.1:4222"}
-		}
-	}
-	w.options.APIPrefix = s.context.JSAPIPrefix()
-	if w.options.UpstreamTLS, w.options.UpstreamTLSFirst, err = upstreamTLS(s); err != nil {
-		return err
-	}
-	w.options.ServerTLS, err = certificateOf(c.String(flagListenCert), c.String(flagListenKey))
-	return err
-}
-
-// token says whether a token for the control is on the command line.
-func token(c *cli.Context) bool {
-	return layerOf(c, flagControlToken) == layerFlag || layerOf(c, flagToken) == layerFlag
 }
 
 func (p *program) proxy(c *cli.Context) error {
@@ -189,10 +110,18 @@ func (p *program) runProxy(ctx context.Context, plan proxyPlan, lines *printer) 
 	options.OnFiring = func(f proxy.Firing) {
 		remarks.offer(func() { lines.acted(f, "id", fmt.Sprint(f.ID), "client", f.Frame.Client) })
 	}
-	options.OnNotice = func(n proxy.Notice) { remarks.offer(func() { lines.noteAt(n.Time, redact(n.Text)) }) }
+	options.OnNotice = func(n proxy.Notice) {
+		remarks.offer(func() {
+			text := noticeText(n)
+			p.note("%s", text)
+			if plan.json {
+				lines.noteAt(n.Time, text)
+			}
+		})
+	}
 	px, err := proxy.New(plan.upstream, options)
 	if err != nil {
-		return usage{problem: redact(err.Error()), hint: "write --upstream nats://host:port", cause: err}
+		return usage{problem: "flag --" + flagUpstream + ": " + redact(err.Error()), hint: "write --upstream nats://host:port", cause: err}
 	}
 	defer px.Close() //nolint:errcheck // it gives none
 	ctl := control.New(px, control.Options{
@@ -249,7 +178,7 @@ func cannotListen(flag, addr string, err error) error {
 	var network *net.OpError
 	switch {
 	case errors.Is(err, control.ErrTokenNeeded):
-		u.hint = "set NATS_READER_CONTROL_TOKEN or --" + flagControlToken + ", or listen on 127.0.0.1"
+		u.hint = "set " + controlTokenEnv + " or --" + flagControlToken + ", or listen on 127.0.0.1"
 		reason = control.ErrTokenNeeded
 	case errors.As(err, &network):
 		reason = network.Err

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,12 +32,62 @@ import (
 // interrupts it and gives its exit code and what it said.
 func runProxy(t *testing.T, args ...string) (listen string, end func() (int, string)) {
 	t.Helper()
+	listen, _, end = runProxyNotes(t, args...)
+	return listen, end
+}
+
+// notes are the lines that a command has written on stderr.
+type notes struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	grown chan struct{}
+}
+
+func (n *notes) Write(b []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(n.grown)
+	n.grown = make(chan struct{})
+	return n.text.Write(b)
+}
+
+// String is all that was written.
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.String()
+}
+
+// await returns when a line matches.
+func (n *notes) await(t *testing.T, pattern string) {
+	t.Helper()
+	limit := time.NewTimer(30 * time.Second)
+	defer limit.Stop()
+	line := regexp.MustCompile("(?m)^" + pattern + "$")
+	for {
+		n.mu.Lock()
+		text, grown := n.text.String(), n.grown
+		n.mu.Unlock()
+		if line.MatchString(text) {
+			return
+		}
+		select {
+		case <-grown:
+		case <-limit.C:
+			t.Fatalf("no line like %s in:\n%s", pattern, text)
+		}
+	}
+}
+
+// runProxyNotes is runProxy with what it writes on stderr.
+func runProxyNotes(t *testing.T, args ...string) (listen string, stderr *notes, end func() (int, string)) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
-	var stderr strings.Builder
+	stderr = &notes{grown: make(chan struct{})}
 	code := make(chan int, 1)
 	go func() {
-		c := Main(ctx, append([]string{"proxy", "--listen", "127.0.0.1:0"}, args...), nil, in, &stderr, "")
+		c := Main(ctx, append([]string{"proxy", "--listen", "127.0.0.1:0"}, args...), nil, in, stderr, "")
 		in.Close() //nolint:errcheck // it gives none
 		code <- c
 	}()
@@ -52,7 +103,7 @@ func runProxy(t *testing.T, args ...string) (listen string, end func() (int, str
 		text, _ := io.ReadAll(lines) // of a pipe that ends with the command
 		rest <- string(text)
 	}()
-	return found[1], func() (int, string) {
+	return found[1], stderr, func() (int, string) {
 		cancel()
 		return <-code, <-rest
 	}
@@ -154,6 +205,16 @@ func TestProxySpeaksTLSWithClients(t *testing.T) {
 	server := startLab(t, lab.Options{})
 	listen, end := runProxy(t, "--upstream", server.URL(), "--listen-cert", cert, "--listen-key", key)
 	roundTrip(t, listen, nats.RootCAs(cert))
+	if code, said := end(); code != exitInterrupted {
+		t.Errorf("code %d, said %s", code, said)
+	}
+	listen, stderr, end := runProxyNotes(t, "--upstream", server.URL(), "--listen-cert", cert, "--listen-key", key, "--listen-tlsfirst")
+	roundTrip(t, listen, nats.RootCAs(cert), nats.TLSHandshakeFirst())
+	if nc, err := nats.Connect(listen, nats.TLSHandshakeFirst(), nats.Secure()); err == nil {
+		nc.Close()
+		t.Error("a client that knows no CA is let in")
+	}
+	stderr.await(t, `nats-reader: proxy: TLS with a client: the client refuses the certificate of this proxy \(bad certificate\): .*--listen-cert and --listen-key.*`)
 	if code, said := end(); code != exitInterrupted {
 		t.Errorf("code %d, said %s", code, said)
 	}

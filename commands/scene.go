@@ -110,7 +110,7 @@ func (c *scene) throughProxy(upstream string) ([]nats.Option, error) {
 	}
 	px, err := proxy.New(upstream, proxy.Options{
 		Name: "watch", OnFiring: c.wireActed, APIPrefix: c.s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first,
-		OnNotice: func(n proxy.Notice) { c.lines.note("proxy: " + redact(n.Text)) },
+		OnNotice: func(n proxy.Notice) { c.lines.note("proxy: " + noticeText(n)) },
 	})
 	if err != nil {
 		return nil, usage{problem: err.Error(), hint: "faults of the wire need nats:// or tls:// servers", cause: err}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/an-open-reader/nats-reader/chaos/proxy"
 )
 
 // upstreamTLS is the TLS that a connection of the settings would speak with its
@@ -46,6 +48,24 @@ func upstreamTLS(s settings) (config *tls.Config, first bool, err error) {
 		return nil, false, usage{problem: "TLS: " + err.Error(), hint: "check --tlscert, --tlskey and --tlsca", cause: err}
 	}
 	return config, all.TLSHandshakeFirst, nil
+}
+
+// optionFlags are the flags that set what a proxy names in its remarks.
+var optionFlags = strings.NewReplacer(
+	"Options.UpstreamTLS.RootCAs", "--"+flagTLSCA,
+	"Options.UpstreamTLS.Certificates", "--"+flagTLSCert+" and --"+flagTLSKey,
+	"Options.UpstreamTLSFirst", "--"+flagTLSFirst,
+	"Options.ServerTLS.Certificates", "--"+flagListenCert+" and --"+flagListenKey,
+	"Options.ServerTLSFirst", "--"+flagListenFirst,
+)
+
+// noticeText is a proxy's remark in the words of the command line, without secrets.
+func noticeText(n proxy.Notice) string {
+	text := optionFlags.Replace(n.Text)
+	if n.Conn != 0 {
+		text = fmt.Sprintf("connection %d: %s", n.Conn, text)
+	}
+	return redact(oneLine(text))
 }
 
 // plainInside has a connection through a proxy in this process speak no TLS: the

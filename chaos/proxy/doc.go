@@ -9,6 +9,10 @@
 //
 // Programs in other languages connect to a port that Listen opened.
 //
+// A client is let in when an upstream has said its INFO, the first thing a server says: one that is down, frozen or
+// no NATS server is passed over for the next one (Options.InfoTimeout), and where none is left the client is
+// closed.
+//
 // The server may want TLS (Options.UpstreamTLS), and clients may be asked for it (Options.ServerTLS): it ends at
 // the proxy on either side, so faults act on frames all the same. Clients are told of no other server to go to
 // than, if at all, the proxy itself.
