@@ -93,6 +93,15 @@ func (c *conn) cut() bool {
 	return true
 }
 
+// over ends a connection whose server has ended it: a server never closes one direction alone, and what the client
+// still sends reaches nobody. The client has been told.
+func (c *conn) over() {
+	if c.become(cut) {
+		c.server.SetWriteDeadline(longAgo) //nolint:errcheck // it only frees a blocked write
+		c.up.poke()
+	}
+}
+
 // reset ends both sides at once with a reset rather than in order.
 func (c *conn) reset() bool {
 	for _, side := range []link{c.client, c.server} {

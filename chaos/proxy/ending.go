@@ -41,6 +41,9 @@ func (f *flow) end() {
 		f.write(f.buf[f.run:f.w])
 		f.settle()
 		f.dst.CloseWrite() //nolint:errcheck // the peer may be gone
+		if f.dir == Down {
+			f.c.over()
+		}
 	case cut:
 		f.drain()
 	case halfOpened:

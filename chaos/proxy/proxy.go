@@ -143,9 +143,13 @@ func (p *Proxy) Listen(addr string) (net.Addr, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	err = p.listensForItself(l.Addr())
 	if p.closed {
+		err = ErrClosed
+	}
+	if err != nil {
 		l.Close() //nolint:errcheck // nobody uses it
-		return nil, fmt.Errorf("%s: listen on %s: %w", p.options.Name, addr, ErrClosed)
+		return nil, fmt.Errorf("%s: listen on %s: %w", p.options.Name, addr, err)
 	}
 	p.listeners = append(p.listeners, l)
 	p.owned.Go(func() { p.accept(l) })

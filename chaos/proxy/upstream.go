@@ -3,7 +3,9 @@ package proxy
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -32,6 +34,26 @@ func parseUpstreams(list string) ([]upstream, error) {
 		out = append(out, u)
 	}
 	return out, nil
+}
+
+// listensForItself refuses an address that is one of the upstreams: every client would be a client of the proxy.
+func (p *Proxy) listensForItself(taken net.Addr) error {
+	own, err := netip.ParseAddrPort(taken.String())
+	if err != nil {
+		return nil // no TCP: nothing that could be an upstream
+	}
+	for _, u := range p.upstreams {
+		host, port, _ := net.SplitHostPort(u.address)
+		if port != strconv.Itoa(int(own.Port())) {
+			continue
+		}
+		there, err := netip.ParseAddr(host)
+		local := host == "localhost" || err == nil && there.Unmap().IsLoopback()
+		if err == nil && there.Unmap() == own.Addr().Unmap() || local && (own.Addr().IsUnspecified() || host == "localhost" && own.Addr().IsLoopback()) {
+			return fmt.Errorf("it is the upstream %s itself: choose another port", u.address)
+		}
+	}
+	return nil
 }
 
 func parseUpstream(text string) (u upstream, err error) {
