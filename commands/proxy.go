@@ -175,6 +175,9 @@ func listenBoth(ctx context.Context, px *proxy.Proxy, ctl *control.Control, plan
 func cannotListen(flag, addr string, err error) error {
 	u := usage{cause: err, hint: "choose another --" + flag + ", or port 0 for any free one"}
 	reason := err
+	if inner := errors.Unwrap(err); inner != nil {
+		reason = inner
+	}
 	var network *net.OpError
 	switch {
 	case errors.Is(err, control.ErrTokenNeeded):

@@ -33,7 +33,7 @@ func (p *Proxy) accept(l net.Listener) {
 		p.owned.Go(func() {
 			server, err := p.dial(p.ctx)
 			if err != nil {
-				p.notice(nil, err.Error())
+				p.tellRefusal(err.Error())
 				client.Close() //nolint:errcheck // this is how the client is told
 				return
 			}

@@ -29,6 +29,9 @@ func (p *Proxy) dial(ctx context.Context) (link, error) {
 		n := (int(first) + i) % len(p.upstreams)
 		server, err := p.reach(ctx, p.upstreams[n], i == len(p.upstreams)-1)
 		if err == nil {
+			if p.told.Swap(nil) != nil {
+				p.notice(nil, fmt.Sprintf("%s: the upstream %s answers again", p.options.Name, p.upstreams[n].address))
+			}
 			// Of many connections that found it out at once, one tells.
 			if i > 0 && p.current.CompareAndSwap(first, int32(n)) {
 				p.notice(nil, fmt.Sprintf("%s: clients go to the upstream %s from here on: %s", p.options.Name, p.upstreams[n].address, strings.Join(failed, "; ")))
@@ -46,6 +49,13 @@ func (p *Proxy) dial(ctx context.Context) (link, error) {
 		failed = append(failed, err.Error())
 	}
 	return nil, fmt.Errorf("%s: there is no upstream", p.options.Name) // New takes none
+}
+
+// tellRefusal tells why a client is closed. The next clients are closed for the same reason: that is told once.
+func (p *Proxy) tellRefusal(why string) {
+	if before := p.told.Swap(&why); before == nil || *before != why {
+		p.notice(nil, why)
+	}
 }
 
 // reach connects to one server and reads its INFO, with TLS where it is wanted. last tells that no other

@@ -42,6 +42,10 @@ func (p *Proxy) ungreeted(u upstream, err error, wait time.Duration) error {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("upstream %s accepts and is silent: no INFO within %s: it is frozen, or no NATS server%s", u.address, wait, first)
 	case gone(err):
+		var network *net.OpError
+		if errors.As(err, &network) {
+			err = network.Err // without the ports, which differ each time
+		}
 		return fmt.Errorf("upstream %s ends the connection before its INFO is whole%s: %w", u.address, first, err)
 	default:
 		return fmt.Errorf("upstream %s: %w", u.address, err)
@@ -71,6 +75,8 @@ func (p *Proxy) serverMisfit(err error) string {
 		return "check that the client certificate, Options.UpstreamTLS.Certificates, is one that the server's CA has signed"
 	case alert:
 		return "the server wants a client certificate, or another version of TLS: give the certificate as Options.UpstreamTLS.Certificates"
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("no answer within %s: it is frozen, or speaks no TLS at this port", p.options.DialTimeout)
 	case errors.As(err, &record) && p.options.UpstreamTLSFirst:
 		return "the server does not do TLS first: leave Options.UpstreamTLSFirst out"
 	case errors.As(err, &unknown):

@@ -59,6 +59,8 @@ func TestUpstreamMisfits(t *testing.T) {
 	secure := newTLSBed(t, "verify: true")
 	first := newTLSBed(t, "handshake_first: true, verify: true", nats.TLSHandshakeFirst())
 	other := newTLSBed(t, "none") // for a certificate that nobody knows
+	frozen := newTLSBed(t, "none")
+	frozen.freeze(frozen.server)
 	trusting := func(b *tlsBed, version uint16, certificates ...tls.Certificate) func(o *proxy.Options) {
 		return func(o *proxy.Options) {
 			o.UpstreamTLS = &tls.Config{RootCAs: b.roots, MaxVersion: version, Certificates: certificates}
@@ -78,6 +80,7 @@ func TestUpstreamMisfits(t *testing.T) {
 		"missing first":  {bed: first, scheme: "tls", change: trusting(first, tls.VersionTLS13), says: []string{"certificate required: " + wants}},
 		"unknown 1.3":    {bed: secure, scheme: "tls", change: trusting(secure, tls.VersionTLS13, other.pair), says: []string{"certificate", signed}, client: "TLS with the server behind this proxy failed"},
 		"unknown 1.2":    {bed: secure, scheme: "tls", change: trusting(secure, tls.VersionTLS12, other.pair), says: []string{"certificate", signed}},
+		"frozen first":   {bed: frozen, scheme: "tls", change: func(o *proxy.Options) { o.UpstreamTLSFirst = true }, says: []string{"TLS with the upstream", "no answer within 2s: it is frozen"}},
 		"not told of it": {bed: secure, scheme: "nats", change: func(*proxy.Options) {}, says: []string{"requires TLS", "give it as tls://host:port"}, client: "give it as tls://host:port"},
 	} {
 		t.Run(name, m.check)

@@ -81,7 +81,8 @@ type Proxy struct {
 	filters   [2]atomic.Pointer[[]*applied]
 	accepted  atomic.Uint64
 	refused   atomic.Uint64
-	faults    atomic.Uint64 // ids given
+	faults    atomic.Uint64          // ids given
+	told      atomic.Pointer[string] // why no upstream was reached, as told; nil: one was since
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc

@@ -127,6 +127,22 @@ func TestFrozenUpstreamAlone(t *testing.T) {
 	if traffic := b.proxy.Traffic(); traffic.Refused != 2 || traffic.Accepted != 0 {
 		t.Errorf("%+v", traffic)
 	}
+	// The same is told once however many are turned away, and then that it is over.
+	for range 3 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(b.proxy.URL(), "nats://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.Copy(io.Discard, c) //nolint:errcheck // it is closed
+	}
+	if err := b.server.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	b.usable(b.dial(false))
+	b.log.waitNotice(t, "the upstream "+b.proxy.Upstream()+" answers again")
+	b.log.wait(t, "two notices", func() bool { return len(b.log.notices) == 2 })
+	b.freeze(b.server)
 	// A frozen server and clients that wait for it do not hold up Close.
 	for range 20 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(b.proxy.URL(), "nats://"))
