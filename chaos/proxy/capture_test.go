@@ -7,10 +7,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -69,24 +71,59 @@ func TestCapturedFrames(t *testing.T) {
 	b.converse(r)
 	c := rawVia(t, strings.Replace(plainConnect, "{", `{"user":"some","pass":"some",`, 1))(net.Dial("tcp", r.address))
 	b.provoke(c)
+	version, err := b.server.Version(b.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.endWhilePulling(c)
 	up, down := r.both()
 	up, down = append(up, c.up.Bytes()...), append(down, c.down.Bytes()...)
-	frames := proxy.AnySplit(t, proxy.Up, up) + proxy.AnySplit(t, proxy.Down, down)
+	said := frames(t, up, down)
 	for _, word := range []string{
 		"INFO ", "CONNECT ", "SUB ", "UNSUB ", "PUB ", "HPUB ", "MSG ", "HMSG ", "PING ", "PONG ", "-ERR ", "status=100", "status=404", "status=408",
-		"status=409", "status=400", "$JS.ACK.", "asks={", "queue=workers", "max=1 ",
+		"status=409", "status=400", "$JS.ACK.", "asks={", "queue=workers", "max=1 ", "Consumer Deleted", "Server Shutdown", "Batch Completed",
 	} {
-		if !strings.Contains(frames, word) {
+		if !strings.Contains(said, word) {
 			t.Errorf("nothing with %q was captured", word)
 		}
 	}
+	// What is kept names no run, and its frames are as long as those that were sent.
+	plain := newScrubber()
+	up, down = plain.scrub(up), plain.scrub(down)
+	if a, b := lengths(said), lengths(frames(t, up, down)); a != b {
+		t.Errorf("scrubbed, the frames are\n%s\nwant\n%s", b, a)
+	}
 	if *capture {
-		version, err := b.server.Version(b.ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
 		write(t, "up-captured-"+version, up)
 		write(t, "down-captured-"+version, down)
+	}
+}
+
+func frames(t testing.TB, up, down []byte) string {
+	t.Helper()
+	return proxy.AnySplit(t, proxy.Up, up) + "\n" + proxy.AnySplit(t, proxy.Down, down)
+}
+
+var frameLength = regexp.MustCompile(`(?m)^([A-Z+-]+) .* (bytes=\d+ status=\d+ .*)$`)
+
+// lengths keeps the verb, the length and the status of each frame.
+func lengths(frames string) string { return frameLength.ReplaceAllString(frames, "$1 $2") }
+
+// What is committed was captured from every version of the matrix and the embedded one, and tells nothing of
+// the run it comes from.
+func TestCommittedCaptures(t *testing.T) {
+	for _, version := range []string{"2.10.7", "2.10.22", "2.11.17", "2.12.15", "2.14.0", "2.14.10", server.VERSION} {
+		plain := newScrubber()
+		for _, way := range []string{"up", "down"} {
+			name := way + "-captured-" + version
+			stream := proxy.Stream(t, name)
+			if again := plain.scrub(stream); !bytes.Equal(again, stream) {
+				t.Errorf("%s is not scrubbed: run the capture again", name)
+			}
+			if way == "down" && !bytes.HasPrefix(stream, []byte("INFO {")) || !bytes.Contains(stream, []byte(`"`+version+`"`)) == (way == "down") {
+				t.Errorf("%s is not what a server of version %s says", name, version)
+			}
+		}
 	}
 }
 
@@ -178,12 +215,35 @@ func (b *bed) provoke(c *raw) {
 	c.await("HMSG X.4 ", " 404 ")
 	pull(5, `{"batch":1,"idle_heartbeat":100}`)
 	c.await("HMSG X.5 ", " 400 ")
+	c.publish("ORDERS.big", "X.stored", strings.Repeat("y", 200))
+	c.await("MSG X.stored ")
+	pull(7, `{"batch":2,"max_bytes":100,"expires":1000000000}`)
+	c.await("HMSG X.7 ", " 409 Message Size Exceeds MaxBytes")
+	pull(8, `{"batch":1,"max_bytes":4096,"expires":1000000000}`)
+	c.await("HMSG X.8 ", " 409 Batch Completed")
 	pull(6, `3`)
 	c.step()
 	c.publish("$JS.API.CONSUMER.DELETE.ORDERS.raw", "X.gone", "")
 	c.await("HMSG X.6 ", " 409 Consumer Deleted")
+	pull(9, `{"batch":1,"no_wait":true}`)
+	if b.newer(2, 11) {
+		c.await("HMSG X.9 ", " 503")
+	}
+	c.step() // an older server says nothing
 	for _, operation := range []string{"INFO", "STREAM.NAMES", "STREAM.INFO.ORDERS", "STREAM.INFO.ABSENT", "CONSUMER.INFO.ORDERS.raw", "CONSUMER.NAMES.ABSENT"} {
 		c.request("$JS.API."+operation, "")
 	}
 	c.step()
+}
+
+// endWhilePulling has the server tell a pull that it shuts down.
+func (b *bed) endWhilePulling(c *raw) {
+	b.t.Helper()
+	c.request("$JS.API.CONSUMER.CREATE.ORDERS.end", `{"stream_name":"ORDERS","config":{"name":"end","ack_policy":"none","deliver_policy":"new"}}`)
+	c.publish("$JS.API.CONSUMER.MSG.NEXT.ORDERS.end", "X.end", `{"batch":5,"expires":60000000000}`)
+	c.step()
+	if err := b.server.Term(b.ctx); err != nil {
+		b.t.Fatal(err)
+	}
+	c.await("HMSG X.end ", " 409 Server Shutdown")
 }

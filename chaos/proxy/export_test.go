@@ -32,3 +32,13 @@ func AnySplit(t testing.TB, dir Direction, stream []byte) string {
 	}
 	return whole.String()
 }
+
+// Stream returns a stream of testdata by its name.
+func Stream(t testing.TB, name string) []byte {
+	t.Helper()
+	stream := corpus(t)[name]
+	if len(stream) == 0 {
+		t.Fatalf("no stream %s in testdata", name)
+	}
+	return stream
+}
