@@ -37,8 +37,8 @@
 //     hand it over with put, which wakes the flow out of its read.
 //   - A frame that is taken out leaves nothing behind: no part of it, no answer, no error. On a verbose
 //     connection the +OK that the client counts on is made up for.
-//   - A frame that is forged is byte for byte what a server of that version writes; tests compare it with a real
-//     one. It counts for its subscription as the client counts it (conn.delivered), and its fault has been
+//   - A frame that is forged is byte for byte what a server of that version writes; tests compare it with real
+//     ones. It counts for its subscription as the client counts it (conn.delivered), and its fault has been
 //     recorded before it can arrive (flow.after).
 //   - What is held back keeps its order on its subscription: what follows there waits behind it, unless the
 //     fault is that others overtake.
@@ -55,6 +55,14 @@
 //     is ended towards every side that fault speaks of.
 //   - What a fault draws depends on Options.RandSeed, the connection's number and the direction, and on nothing
 //     else.
+//
+// # Versions
+//
+// What is forged follows the version of the server behind the proxy. Another one's is written with parameters:
+// from 2.12 on a 503 names the pull (Nats-Subject) and a 423 says what was left, which headers=none leaves out;
+// the 423 of a wrong pin is "Nats-Pin-Id mismatch" for a pull that comes and "Nats-Wrong-Pin-Id" for one that
+// waits. Servers up to 2.10.22 answer nothing to a pull where no consumer is: drop-status(code=503) is that
+// silence in front of a newer one, forge-status(code=503,on=pulls) the 503 in front of an older one.
 //
 // # A further fault
 //

@@ -40,43 +40,47 @@ const responseType = "io.nats.jetstream.api.v1."
 // apiResponses says of each operation what type its answer has, and which members a server writes behind the error.
 // What answers otherwise than with JSON, a pull or a direct get, is not here.
 var apiResponses = []struct {
-	operation pattern
-	response  string
-	rest      string
+	operation  pattern
+	response   string
+	rest       string
+	byConsumer bool // the consumer's own loop answers, with a reply subject that is empty
 }{
-	{"INFO", "account_info", ""},
-	{"STREAM.CREATE.*", "stream_create", ""},
-	{"STREAM.UPDATE.*", "stream_update", ""},
-	{"STREAM.NAMES", "stream_names", `,"total":0,"offset":0,"limit":0,"streams":null`},
-	{"STREAM.LIST", "stream_list", `,"total":0,"offset":0,"limit":0,"streams":[]`},
-	{"STREAM.INFO.*", "stream_info", `,"total":0,"offset":0,"limit":0`},
-	{"STREAM.DELETE.*", "stream_delete", ""},
-	{"STREAM.PURGE.*", "stream_purge", `,"purged":0`},
-	{"STREAM.SNAPSHOT.*", "stream_snapshot", ""},
-	{"STREAM.RESTORE.*", "stream_restore", `,"deliver_subject":""`},
-	{"STREAM.MSG.DELETE.*", "stream_msg_delete", ""},
-	{"STREAM.MSG.GET.*", "stream_msg_get", ""},
-	{"STREAM.PEER.REMOVE.*", "stream_remove_peer", ""},
-	{"STREAM.LEADER.STEPDOWN.*", "stream_leader_stepdown", ""},
-	{"CONSUMER.CREATE.>", "consumer_create", ""},
-	{"CONSUMER.DURABLE.CREATE.*.*", "consumer_create", ""},
-	{"CONSUMER.NAMES.*", "consumer_names", `,"total":0,"offset":0,"limit":0,"consumers":[]`},
-	{"CONSUMER.LIST.*", "consumer_list", `,"total":0,"offset":0,"limit":0,"consumers":[]`},
-	{"CONSUMER.INFO.*.*", "consumer_info", ""},
-	{"CONSUMER.DELETE.*.*", "consumer_delete", ""},
-	{"CONSUMER.PAUSE.*.*", "consumer_pause", `,"paused":false,"pause_until":"0001-01-01T00:00:00Z"`},
-	{"CONSUMER.RESET.*.*", "consumer_reset", `,"reset_seq":0`},
-	{"CONSUMER.UNPIN.*.*", "consumer_unpin", ""},
-	{"CONSUMER.LEADER.STEPDOWN.*.*", "consumer_leader_stepdown", ""},
+	{"INFO", "account_info", "", false},
+	{"STREAM.CREATE.*", "stream_create", "", false},
+	{"STREAM.UPDATE.*", "stream_update", "", false},
+	{"STREAM.NAMES", "stream_names", `,"total":0,"offset":0,"limit":0,"streams":null`, false},
+	{"STREAM.LIST", "stream_list", `,"total":0,"offset":0,"limit":0,"streams":[]`, false},
+	{"STREAM.INFO.*", "stream_info", `,"total":0,"offset":0,"limit":0`, false},
+	{"STREAM.DELETE.*", "stream_delete", "", false},
+	{"STREAM.PURGE.*", "stream_purge", `,"purged":0`, false},
+	{"STREAM.SNAPSHOT.*", "stream_snapshot", "", false},
+	{"STREAM.RESTORE.*", "stream_restore", `,"deliver_subject":""`, false},
+	{"STREAM.MSG.DELETE.*", "stream_msg_delete", "", false},
+	{"STREAM.MSG.GET.*", "stream_msg_get", "", false},
+	{"STREAM.PEER.REMOVE.*", "stream_remove_peer", "", false},
+	{"STREAM.LEADER.STEPDOWN.*", "stream_leader_stepdown", "", false},
+	{"CONSUMER.CREATE.>", "consumer_create", "", false},
+	{"CONSUMER.DURABLE.CREATE.*.*", "consumer_create", "", false},
+	{"CONSUMER.NAMES.*", "consumer_names", `,"total":0,"offset":0,"limit":0,"consumers":[]`, false},
+	{"CONSUMER.LIST.*", "consumer_list", `,"total":0,"offset":0,"limit":0,"consumers":[]`, false},
+	{"CONSUMER.INFO.*.*", "consumer_info", "", false},
+	{"CONSUMER.DELETE.*.*", "consumer_delete", "", false},
+	{"CONSUMER.PAUSE.*.*", "consumer_pause", `,"paused":false,"pause_until":"0001-01-01T00:00:00Z"`, false},
+	{"CONSUMER.RESET.*.*", "consumer_reset", `,"reset_seq":0`, true},
+	{"CONSUMER.UNPIN.*.*", "consumer_unpin", "", false},
+	{"CONSUMER.LEADER.STEPDOWN.*.*", "consumer_leader_stepdown", "", false},
 }
 
 // answer writes the whole answer to an operation. ok is false for one that is not answered with JSON.
-func (e apiFailure) answer(operation string) (payload string, ok bool) {
+func (e apiFailure) answer(operation, reply string) (m message, ok bool) {
 	for _, r := range apiResponses {
 		if r.operation.matches(operation) {
 			failure, err := json.Marshal(e)
-			return `{"type":"` + responseType + r.response + `_response","error":` + string(failure) + r.rest + `}`, err == nil
+			return message{
+				subject: reply, blankReply: r.byConsumer,
+				payload: `{"type":"` + responseType + r.response + `_response","error":` + string(failure) + r.rest + `}`,
+			}, err == nil
 		}
 	}
-	return "", false
+	return message{}, false
 }

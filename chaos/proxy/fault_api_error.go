@@ -54,12 +54,12 @@ func (e *errorAnswerer) judge(a *applied, f *flow, fr *frame) verdict {
 	if !ok || !e.subject.matches(subject, operation) {
 		return pass
 	}
-	payload, ok := e.failure.answer(operation)
+	answer, ok := e.failure.answer(operation, string(fr.reply))
 	if !ok || !e.fires() {
 		return pass
 	}
-	if reply := string(fr.reply); reply != "" {
-		f.after(func() { f.c.deliver(message{subject: reply, payload: payload}, subject, nil) })
+	if answer.subject != "" {
+		f.after(func() { f.c.deliver(answer, subject, nil) })
 	}
 	return verdict{fate: Dropped}
 }

@@ -13,7 +13,7 @@ var forgeStatus = Entry{
 	Parameters: append([]Parameter{
 		{Name: "code", Type: Count, Default: "409", Words: "the code, 100 to 999"},
 		{Name: "text", Type: Text, Words: "the description; by default what servers mostly say with the code (409: Consumer Deleted); none for no description"},
-		{Name: "headers", Type: Text, Words: "further header lines, such as \"Nats-Pending-Messages: 5\", with a line end between them; by default those that a server of this version sends with the status; none for none"},
+		{Name: "headers", Type: Text, Words: "further header lines, such as \"Nats-Pending-Messages: 5\", with a line end between them; by default those that a server of this version sends with the status; none for none (the 503 of 2.11, the 423 of 2.11)"},
 		{Name: "on", Type: Word, Default: "waiting", Allowed: []string{"waiting", "pulls"}, Words: "waiting: the pulls that wait, or else the next one, once; pulls: those that come while the fault lasts"},
 		{Name: "subject", Type: Subject, Words: "pulls whose subject matches this: after the API prefix (CONSUMER.MSG.NEXT.ORDERS.*), or whole when it begins with $JS."},
 	}, countSelection...),
@@ -110,18 +110,24 @@ func (s *statusForger) judge(a *applied, f *flow, fr *frame) verdict {
 
 // answer puts the status on the inbox of a pull.
 func (s *statusForger) answer(a *applied, c *conn, p waitingPull) {
-	lines := statusHeaders(s.code, s.text, &p, c.know.newer)
-	if s.lines != "" {
-		lines = ""
-	}
-	if s.lines != "" && s.lines != "none" {
-		lines = strings.ReplaceAll(s.lines, "\n", "\r\n") + "\r\n"
-	}
-	m := message{subject: p.reply, headers: statusLine(s.code, s.text) + lines + "\r\n"}
+	m := s.message(&p, c.know.newer)
 	if s.code != heartbeatCode {
 		c.know.answeredPull(p.sid, p.reply)
 	}
 	facts := m.facts(p.sid)
 	facts.Request = p.pull.subject
 	c.down.put(injection{data: m.frame(p.sid), facts: facts, by: a, then: func() { c.delivered(p.sid) }})
+}
+
+// message writes the status for a pull, as a server of the version that newer compares sends it.
+func (s *statusForger) message(p *waitingPull, newer func(major, minor int) bool) message {
+	lines := ""
+	switch s.lines {
+	case "":
+		lines = statusHeaders(s.code, s.text, p, newer)
+	case "none":
+	default:
+		lines = strings.ReplaceAll(s.lines, "\n", "\r\n") + "\r\n"
+	}
+	return message{subject: p.reply, headers: statusLine(s.code, s.text) + lines + "\r\n"}
 }

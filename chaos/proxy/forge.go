@@ -10,16 +10,22 @@ type message struct {
 	subject string
 	headers string // the whole block, its empty line included; "": none
 	payload string
+
+	blankReply bool // it has a reply subject of no letters: two spaces stand before the size
 }
 
 // frame writes the message for one subscription as servers do.
 func (m message) frame(sid string) []byte {
 	var b strings.Builder
 	size := strconv.Itoa(len(m.headers) + len(m.payload))
+	to := m.subject + " " + sid + " "
+	if m.blankReply {
+		to += " "
+	}
 	if m.headers == "" {
-		b.WriteString("MSG " + m.subject + " " + sid + " " + size)
+		b.WriteString("MSG " + to + size)
 	} else {
-		b.WriteString("HMSG " + m.subject + " " + sid + " " + strconv.Itoa(len(m.headers)) + " " + size)
+		b.WriteString("HMSG " + to + strconv.Itoa(len(m.headers)) + " " + size)
 	}
 	b.WriteString("\r\n" + m.headers + m.payload + "\r\n")
 	return []byte(b.String())

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"strings"
@@ -69,10 +70,11 @@ func TestForgedErrors(t *testing.T) {
 	absent := map[string]string{
 		"STREAM.INFO.S": "", "STREAM.DELETE.S": "", "STREAM.PURGE.S": "", "STREAM.MSG.DELETE.S": `{"seq":1}`,
 		"STREAM.MSG.GET.S": `{"seq":1}`, "CONSUMER.CREATE.S": create, "CONSUMER.CREATE.S.C.f.x": create,
-		"CONSUMER.NAMES.S": "", "CONSUMER.LIST.S": "", "CONSUMER.INFO.S.C": "", "CONSUMER.DELETE.S.C": "",
+		"CONSUMER.DURABLE.CREATE.S.C": `{"stream_name":"S","config":{"durable_name":"C","ack_policy":"none"}}`, "CONSUMER.NAMES.S": "", "CONSUMER.LIST.S": "", "CONSUMER.INFO.S.C": "", "CONSUMER.DELETE.S.C": "",
 	}
 	if b.newer(2, 11) {
 		absent["CONSUMER.PAUSE.S.C"] = ""
+		absent["CONSUMER.UNPIN.S.C"] = `{"group":"g"}`
 	}
 	for operation, body := range absent {
 		both(with, operation, body, "api-error(err_code=10059)")
@@ -89,10 +91,25 @@ func TestForgedErrors(t *testing.T) {
 		both(with, operation, "", "api-error(err_code=10010)")
 	}
 	both(with, "CONSUMER.INFO.THERE.C", "", "api-error(err_code=10014,subject=CONSUMER.INFO.*.*)")
-	if !b.newer(2, 11) {
-		return // the text differs
+	// asIs compares a refusal whose text holds what only the server knows.
+	asIs := func(operation, body string) {
+		t.Helper()
+		_, answer, _ := strings.Cut(with.request("$JS.API."+operation, body), "\r\n")
+		var refused struct {
+			Error proxy.Failure `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(answer), &refused); err != nil || refused.Error.ErrCode == 0 {
+			t.Fatalf("%q: %v", answer, err)
+		}
+		both(with, operation, body, fmt.Sprintf("api-error(err_code=%d,code=%d,text=%q)",
+			refused.Error.ErrCode, refused.Error.Code, refused.Error.Description))
 	}
-	both(with, "STREAM.UPDATE.S", `{"name":"a.b"}`, `api-error(err_code=10052,code=500,text="stream name is required and can not contain '.', '*', '>', '\\', '/'")`)
+	asIs("STREAM.UPDATE.S", `{"name":"a.b"}`) // it holds a letter that JSON escapes
+	asIs("CONSUMER.CREATE.THERE.BAD", `{"stream_name":`)
+	if b.newer(2, 14) { // an older one does not answer
+		with.request("$JS.API.CONSUMER.CREATE.THERE.NEW", `{"stream_name":"THERE","config":{"name":"NEW","ack_policy":"none","deliver_policy":"new"}}`)
+		asIs("CONSUMER.RESET.THERE.NEW", `{"seq":1}`)
+	}
 }
 
 // A forged status is byte for byte the one that the server gives to the same pull.
@@ -140,6 +157,14 @@ func TestForgedStatuses(t *testing.T) {
 	answered("empty", `{"batch":11}`, "forge-status(text=Exceeded MaxRequestBatch of 10,on=pulls)")
 	answered("empty", `{"batch":1,"idle_heartbeat":1000000000}`, "forge-status(code=400,text=Bad Request - heartbeat value too large,on=pulls)")
 
+	answered("empty", `{"batch":`, "forge-status(code=400,text=Bad Request - unexpected end of JSON input,on=pulls)")
+
+	create("narrow", `"max_expires":5000000000,"max_bytes":1000,"max_waiting":1`)
+	answered("narrow", `{"batch":1,"expires":6000000000}`, "forge-status(text=Exceeded MaxRequestExpires of 5s,on=pulls)")
+	answered("narrow", `{"batch":1,"expires":1000000000,"max_bytes":5000}`, "forge-status(text=Exceeded MaxRequestMaxBytes of 1000,on=pulls)")
+	pull("narrow", `{"batch":1}`)
+	answered("narrow", `{"batch":1,"expires":1000000000}`, "forge-status(text=Exceeded MaxWaiting,on=pulls)")
+
 	create("pushed", `"deliver_subject":"pushed.here"`)
 	answered("pushed", `{"batch":1,"no_wait":true}`, "forge-status(text=Consumer is push based,on=pulls)")
 
@@ -147,8 +172,19 @@ func TestForgedStatuses(t *testing.T) {
 	create("full", `"deliver_policy":"all"`)
 	answered("full", `{"batch":7,"max_bytes":10,"expires":5000000000}`, "forge-status(text=Message Size Exceeds MaxBytes,on=pulls)")
 
+	// What is left is known for a pull that nothing was sent for; else it is told.
+	create("first", `"deliver_policy":"all"`)
+	const whole = `{"batch":1,"max_bytes":4096,"expires":5000000000}`
+	reply := pull("first", whole)
+	completed := c.await("HMSG "+reply+" ", " 409 Batch Completed")
+	left := completed[strings.Index(completed, "Nats-Pending-Messages"):strings.Index(completed, "\r\n\r\n")]
+	undo := b.apply(fmt.Sprintf("forge-status(text=Batch Completed,headers=%q,on=pulls)", strings.ReplaceAll(left, "\r\n", "\n")))
+	again := pull("first", whole)
+	same("completed", completed, reply, c.await("HMSG "+again+" "), again)
+	undo()
+
 	// Heartbeats tell what was delivered before them.
-	reply := pull("full", `{"batch":9,"expires":60000000000,"idle_heartbeat":100000000}`)
+	reply = pull("full", `{"batch":9,"expires":60000000000,"idle_heartbeat":100000000}`)
 	c.await("MSG ORDERS.new ", ".3.3.")
 	real := c.await("HMSG "+reply+" ", "100 Idle Heartbeat")
 	b.apply("mute-heartbeats(sid=1)")
@@ -164,6 +200,15 @@ func TestForgedStatuses(t *testing.T) {
 	forged := c.await("HMSG "+reply+" ", " 409 ")
 	c.publish("$JS.API.CONSUMER.DELETE.ORDERS.full", "nobody", "")
 	same("deleted", c.await("HMSG "+reply+" ", " 409 "), reply, forged, reply)
+
+	if b.newer(2, 11) {
+		create("grouped", `"priority_groups":["g"],"priority_policy":"pinned_client"`)
+		answered("grouped", `{"batch":1}`, "forge-status(code=400,text=Bad Request - Priority Group missing,on=pulls)")
+		pull("grouped", `{"batch":1,"expires":5000000000,"group":"g"}`)
+		b.publish(js, 1)
+		c.await("MSG ORDERS.new ") // that pull is pinned
+		answered("grouped", `{"batch":3,"expires":5000000000,"group":"g","id":"x"}`, "forge-status(code=423,text=Nats-Pin-Id mismatch,on=pulls)")
+	}
 
 	create("gone", `"max_batch":10`)
 	remove("gone")

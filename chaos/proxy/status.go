@@ -66,7 +66,7 @@ func statusHeaders(code int, text string, p *waitingPull, newer func(major, mino
 		return line(deadSubject, p.subject)
 	case code == 408 && (text == "Request Timeout" || text == "Interest Expired"),
 		code == 409 && (text == "Batch Completed" || text == "Message Size Exceeds MaxBytes" || text == "Server Shutdown"),
-		code == 423 && newer(2, 12):
+		code == 423 && text == "Nats-Wrong-Pin-Id" && newer(2, 12):
 		return line(pendingMessages, strconv.Itoa(p.messages)) + line(pendingBytes, strconv.Itoa(p.bytes))
 	default:
 		return ""
