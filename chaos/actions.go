@@ -20,19 +20,30 @@ type action struct {
 	do    func(context.Context) error
 }
 
-// Preview says what a fault would ask the server for, a request a line, and what
-// its end would. Nothing is changed; the safety rules hold as if it were.
-func (e *Environment) Preview(ctx context.Context, s Spec) (does, ends []string, err error) {
+// Preview is what a fault would do, and what permits it.
+type Preview struct {
+	Does  []string // what it asks the server for, a request each
+	Ends  []string // what its end asks for
+	Needs []string // the flags that the safety rules ask for and that are not set
+}
+
+// Preview says what a fault would do. Nothing is changed. What the safety rules would
+// refuse is told with what permits it.
+func (e *Environment) Preview(ctx context.Context, s Spec) (Preview, error) {
 	if err := s.Validate(); err != nil {
-		return nil, nil, err
+		return Preview{}, err
 	}
-	if err := e.Allow(s); err != nil {
-		return nil, nil, err
+	var p Preview
+	asking := *e
+	asking.needs = &p.Needs
+	if err := asking.Allow(s); err != nil {
+		return Preview{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	a, err := e.plan(ctx, s)
-	return a.steps, a.undo, err
+	a, err := asking.plan(ctx, s)
+	p.Does, p.Ends = a.steps, a.undo
+	return p, err
 }
 
 // plan settles what a fault does to which target.
@@ -159,7 +170,7 @@ func replaceable(what string, c *jetstream.ClusterInfo) (leader string, err erro
 
 func (e *Environment) purgeStream(a action, stream jetstream.Stream, s Spec) (action, error) {
 	var options []jetstream.StreamPurgeOpt
-	what := fmt.Sprintf("%d messages", stream.CachedInfo().State.Msgs)
+	what := counted(stream.CachedInfo().State.Msgs, "message")
 	if subject := s.Params["subject"]; subject != "" {
 		options = append(options, jetstream.WithPurgeSubject(subject))
 		what = "those of its " + what + " with subject " + subject
@@ -174,7 +185,7 @@ func (e *Environment) purgeStream(a action, stream jetstream.Stream, s Spec) (ac
 }
 
 func (e *Environment) deleteStream(a action, info *jetstream.StreamInfo) (action, error) {
-	a.steps = []string{fmt.Sprintf("%s (%d messages, %d consumers)", e.subject("STREAM.DELETE."+e.Stream), info.State.Msgs, info.State.Consumers)}
+	a.steps = []string{fmt.Sprintf("%s (%s, %s)", e.subject("STREAM.DELETE."+e.Stream), counted(info.State.Msgs, "message"), counted(info.State.Consumers, "consumer"))}
 	a.do = func(ctx context.Context) error { return e.JS.DeleteStream(ctx, e.Stream) }
 	return a, nil
 }
@@ -219,6 +230,14 @@ func inWords(c *jetstream.ConsumerInfo) string {
 	default:
 		return fmt.Sprintf("not ours, %d pending", c.NumPending)
 	}
+}
+
+// counted is a number of things, in words.
+func counted[N uint64 | int](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

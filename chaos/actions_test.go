@@ -91,7 +91,7 @@ func TestFillConsumersThatCannotAct(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.env.Stream = "W"
-	if _, _, err := s.env.Preview(t.Context(), s.spec("fill-consumers")); err == nil || !strings.Contains(err.Error(), "retention") {
+	if _, err := s.env.Preview(t.Context(), s.spec("fill-consumers")); err == nil || !strings.Contains(err.Error(), "retention") {
 		t.Errorf("a work queue: got %v", err)
 	}
 }
@@ -146,19 +146,19 @@ func TestPreviewChangesNothing(t *testing.T) {
 		"fill-consumers":               {"$JS.API.CONSUMER.CREATE.S.nats-reader-fill-", "$JS.API.CONSUMER.DELETE.S.nats-reader-fill-"},
 		"purge-stream":                 {"$JS.API.STREAM.PURGE.S (5 messages)", ""},
 		"purge-stream(keep=2)":         {"$JS.API.STREAM.PURGE.S (5 messages, but for the newest 2)", ""},
-		"delete-stream":                {"$JS.API.STREAM.DELETE.S (5 messages, 1 consumers)", ""},
-		"recreate-stream(first=1000)":  {"$JS.API.STREAM.DELETE.S (5 messages, 1 consumers)", "$JS.API.STREAM.CREATE.S (empty, the configuration of before, first sequence 1000)"},
+		"delete-stream":                {"$JS.API.STREAM.DELETE.S (5 messages, 1 consumer)", ""},
+		"recreate-stream(first=1000)":  {"$JS.API.STREAM.DELETE.S (5 messages, 1 consumer)", "$JS.API.STREAM.CREATE.S (empty, the configuration of before, first sequence 1000)"},
 		"purge-stream(subject=s.x)@1s": {"$JS.API.STREAM.PURGE.S (those of its 5 messages with subject s.x)", ""},
 	} {
-		does, ends, err := s.env.Preview(t.Context(), s.spec(text))
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
+		p, err := s.env.Preview(t.Context(), s.spec(text))
+		if err != nil || len(p.Needs) != 0 {
+			t.Errorf("%s: %v, needs %q", text, err, p.Needs)
 			continue
 		}
-		if got := strings.Join(does, "\n"); !strings.HasPrefix(got, want[0]) {
+		if got := strings.Join(p.Does, "\n"); !strings.HasPrefix(got, want[0]) {
 			t.Errorf("%s does %q, want %q", text, got, want[0])
 		}
-		if got := strings.Join(ends, "\n"); !strings.HasPrefix(got, want[1]) || (got == "") != (want[1] == "") {
+		if got := strings.Join(p.Ends, "\n"); !strings.HasPrefix(got, want[1]) || (got == "") != (want[1] == "") {
 			t.Errorf("%s ends by %q, want %q", text, got, want[1])
 		}
 	}
@@ -185,25 +185,50 @@ func TestStreamOfOthersIsSpared(t *testing.T) {
 	if err := s.env.Allow(s.spec("delete-stream")); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--target-name") {
 		t.Errorf("delete-stream: got %v", err)
 	}
-	s.env.AllowServerFaults = true
-	if err := s.env.Allow(s.spec("fill-consumers")); err != nil {
-		t.Errorf("allowed: %v", err)
-	}
-	// A durable that may be touched is not deleted before it is named.
 	s.makeConsumer(jetstream.ConsumerConfig{Durable: "d"})
-	if _, _, err := s.env.Preview(t.Context(), s.spec("delete-consumer")); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "--target-name d") {
-		t.Errorf("an unnamed durable: got %v", err)
-	}
-	s.env.TargetName = "d"
-	if _, _, err := s.env.Preview(t.Context(), s.spec("delete-consumer")); err != nil {
-		t.Errorf("a named durable: %v", err)
+	s.env.Consumer, s.env.Status = "d", nil
+	for _, c := range []struct {
+		allow         bool
+		target, fault string
+		needs         []string
+	}{
+		{false, "", "fill-consumers", []string{"--allow-server-faults"}},
+		{false, "", "purge-stream", []string{"--allow-server-faults", "--target-name S"}},
+		{false, "S", "purge-stream", []string{"--allow-server-faults"}},
+		{true, "T", "purge-stream", []string{"--target-name S"}},
+		{true, "S", "purge-stream", nil},
+		{true, "", "fill-consumers", nil},
+		{false, "", "pause-consumer", []string{"--allow-server-faults"}},
+		{false, "", "delete-consumer", []string{"--allow-server-faults", "--target-name d"}},
+		{true, "", "delete-consumer", []string{"--target-name d"}},
+		{true, "d", "delete-consumer", nil},
+	} {
+		if c.fault == "pause-consumer" && !atLeast(s.env.JS.Conn().ConnectedServerVersion(), 2, 11) {
+			continue
+		}
+		s.env.AllowServerFaults, s.env.TargetName = c.allow, c.target
+		p, err := s.env.Preview(t.Context(), s.spec(c.fault))
+		if err != nil || len(p.Does) == 0 || !slices.Equal(p.Needs, c.needs) {
+			t.Errorf("%+v: the preview does %q, needs %q: %v", c, p.Does, p.Needs, err)
+		}
+		// What a preview only tells is refused where it would be done, in the same words.
+		err = s.env.Allow(s.spec(c.fault))
+		if err == nil {
+			_, err = s.env.plan(t.Context(), s.spec(c.fault))
+		}
+		if (err == nil) != (len(c.needs) == 0) {
+			t.Errorf("%+v: got %v", c, err)
+		}
+		if err != nil && (!errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), c.needs[0])) {
+			t.Errorf("%+v: refused with %v", c, err)
+		}
 	}
 }
 
 func TestStepDownNeedsAnotherNode(t *testing.T) {
 	s := newStage(t)
 	for _, fault := range []string{"step-down-stream", "step-down-consumer"} {
-		if _, _, err := s.env.Preview(t.Context(), s.spec(fault)); err == nil || !strings.Contains(err.Error(), "one replica") {
+		if _, err := s.env.Preview(t.Context(), s.spec(fault)); err == nil || !strings.Contains(err.Error(), "one replica") {
 			t.Errorf("%s on a single server: got %v", fault, err)
 		}
 	}

@@ -34,6 +34,8 @@ type Environment struct {
 	// Journal keeps what must be undone on a foreign server, for the case that this
 	// process does not come to it; nil: nothing is kept.
 	Journal *Journal
+
+	needs *[]string // what the safety rules ask for, of a preview; nil: they refuse
 }
 
 // The bounds of what a fault asks the server for.

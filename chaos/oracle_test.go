@@ -73,7 +73,7 @@ func TestJudgeByIDs(t *testing.T) {
 		reason                                 string
 	}{
 		{name: "all read", story: newStory(ids).published(5).read(1, 2, 3, 4, 5), contract: Held, delivered: 5},
-		{name: "lost in the middle", story: newStory(ids).published(5).read(1, 2, 4, 5), contract: Broken, delivered: 4, lost: 1, reason: "1 messages lost"},
+		{name: "lost in the middle", story: newStory(ids).published(5).read(1, 2, 4, 5), contract: Broken, delivered: 4, lost: 1, reason: "1 message lost"},
 		{name: "lost at the end", story: newStory(ids).published(5).read(1, 2, 3), contract: Broken, delivered: 3, lost: 2},
 		{name: "lost at the start", story: newStory(ids).published(5).read(2, 3, 4, 5), contract: Broken, delivered: 4, lost: 1},
 		{name: "twice", story: newStory(ids).published(3).read(1, 2, 3, 3), contract: Broken, delivered: 4, twice: 1},

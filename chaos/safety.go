@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -37,35 +38,63 @@ func (e *Environment) Allow(s Spec) error {
 		return refuse("it acts on the process of the demo's own server: add --demo")
 	case e.Lab != nil || f.Layer != LayerServer || !f.OnStream:
 		return nil
-	case !e.AllowServerFaults && f.Destructive:
-		return refuse("it destroys messages on a server that is not the demo's: --allow-server-faults and --target-name " + e.Stream + " permit it")
-	case !e.AllowServerFaults:
-		return refuse("it acts on a stream that is not the demo's, and so on all who use it: --allow-server-faults permits it")
-	case f.Destructive && e.TargetName != e.Stream:
-		return refuse(fmt.Sprintf("--target-name %q is not the stream %q", e.TargetName, e.Stream))
-	default:
-		return nil
 	}
+	var needs []string
+	if !e.AllowServerFaults {
+		needs = append(needs, allowFlag)
+	}
+	if f.Destructive && e.TargetName != e.Stream {
+		needs = append(needs, targetFlag(e.Stream))
+	}
+	switch {
+	case len(needs) == 0, e.wanting(needs...):
+		return nil
+	case e.AllowServerFaults:
+		return refuse(fmt.Sprintf("--target-name %q is not the stream %q: %s permits it", e.TargetName, e.Stream, targetFlag(e.Stream)))
+	case f.Destructive:
+		return refuse("it destroys messages on a server that is not the demo's: " + allowFlag + " and " + targetFlag(e.Stream) + " permit it")
+	default:
+		return refuse("it acts on a stream that is not the demo's, and so on all who use it: " + allowFlag + " permits it")
+	}
+}
+
+// The flags that permit more.
+const allowFlag = "--allow-server-faults"
+
+func targetFlag(name string) string { return "--target-name " + name }
+
+// wanting notes what a preview would need, in place of a refusal.
+func (e *Environment) wanting(flags ...string) bool {
+	if e.needs == nil {
+		return false
+	}
+	for _, f := range flags {
+		if !slices.Contains(*e.needs, f) {
+			*e.needs = append(*e.needs, f)
+		}
+	}
+	return true
 }
 
 // mayTouch says whether a consumer may be deleted or paused.
 func (e *Environment) mayTouch(c *jetstream.ConsumerInfo) error {
-	if e.Lab != nil || e.AllowServerFaults || Ours(c.Config) {
+	switch {
+	case e.Lab != nil || e.AllowServerFaults || Ours(c.Config), e.wanting(allowFlag):
 		return nil
+	case c.Config.Durable != "":
+		return fmt.Errorf("%w: %s is a durable, which is never ours: %s permits it", ErrRefused, c.Name, allowFlag)
+	default:
+		return fmt.Errorf("%w: consumer %s carries no %s metadata: it is not ours: %s permits it", ErrRefused, c.Name, OwnerKey, allowFlag)
 	}
-	if c.Config.Durable != "" {
-		return fmt.Errorf("%w: %s is a durable, which is never ours: --allow-server-faults permits it", ErrRefused, c.Name)
-	}
-	return fmt.Errorf("%w: consumer %s carries no %s metadata: it is not ours: --allow-server-faults permits it", ErrRefused, c.Name, OwnerKey)
 }
 
 // mayDelete says whether a consumer that may be touched may be deleted: a
 // durable's place is lost with it.
 func (e *Environment) mayDelete(c *jetstream.ConsumerInfo) error {
-	if e.Lab != nil || c.Config.Durable == "" || e.TargetName == c.Name {
+	if e.Lab != nil || c.Config.Durable == "" || e.TargetName == c.Name || e.wanting(targetFlag(c.Name)) {
 		return nil
 	}
-	return fmt.Errorf("%w: durable %s would lose its place for good: --target-name %s permits it", ErrRefused, c.Name, c.Name)
+	return fmt.Errorf("%w: durable %s would lose its place for good: %s permits it", ErrRefused, c.Name, targetFlag(c.Name))
 }
 
 // OursOn lists the consumers of ours on a stream.

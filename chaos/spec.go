@@ -59,15 +59,15 @@ func (s *Spec) parseSchedule(text string) error {
 	}
 	at, length, hasLength := strings.Cut(text[1:], "+")
 	var err error
-	if s.At, err = time.ParseDuration(at); err != nil || s.At < 0 {
-		return s.wrong("@", at, "want the time from the start, such as @5s")
+	if s.At, err = time.ParseDuration(at); err != nil || s.At < 0 || s.At > proxy.MaxDuration {
+		return s.wrong("@", at, "want the time from the start, such as @5s, at most @1000h")
 	}
 	if !hasLength {
 		return nil
 	}
 	d, err := time.ParseDuration(length)
-	if err != nil || d < 0 {
-		return s.wrong("+", length, "want how long it lasts, such as +10s")
+	if err != nil || d < 0 || d > proxy.MaxDuration {
+		return s.wrong("+", length, "want how long it lasts, such as +10s, at most +1000h")
 	}
 	if d > 0 && s.For > 0 && d != s.For {
 		return s.wrong("+", length, "the parameter for says another duration")
@@ -115,8 +115,8 @@ func (s *Spec) parseParameter(part string) error {
 	}
 	if field == "for" {
 		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return s.wrong(field, value, "want a duration above 0, such as 10s")
+		if err != nil || d <= 0 || d > proxy.MaxDuration {
+			return s.wrong(field, value, "want a duration above 0, such as 10s, and at most 1000h")
 		}
 		s.For = d
 		return nil
@@ -177,12 +177,8 @@ func (s Spec) checkParameter(f Fault, field, value string) error {
 		if p.Name != field {
 			continue
 		}
-		if p.Type == proxy.Count {
-			if n, err := strconv.ParseUint(value, 10, 64); err != nil || n == 0 {
-				return s.wrong(field, value, "want a whole number from 1")
-			}
-		} else if value == "" || strings.ContainsAny(value, " \t\r\n") {
-			return s.wrong(field, value, "want a subject")
+		if problem := p.Check(value); problem != "" {
+			return s.wrong(field, value, problem, p.Allowed...)
 		}
 		return nil
 	}

@@ -64,16 +64,16 @@ func (o *Oracle) Judge(end Ending) Verdict {
 	}
 	o.count(&v, end)
 	o.judgeDeafness(&v, end)
-	v.breach(v.Lost > 0, "%d messages lost", v.Lost)
-	v.breach(v.Duplicated > 0, "%d messages delivered twice", v.Duplicated)
-	v.breach(v.OutOfOrder > 0, "%d messages out of order", v.OutOfOrder)
-	v.breach(v.Unexpected > 0, "%d messages read that were never published", v.Unexpected)
-	v.breach(v.Orphans > 0, "%d consumers of ours left on the server", v.Orphans)
+	v.breach(v.Lost > 0, "%s lost", counted(v.Lost, "message"))
+	v.breach(v.Duplicated > 0, "%s delivered twice", counted(v.Duplicated, "message"))
+	v.breach(v.OutOfOrder > 0, "%s out of order", counted(v.OutOfOrder, "message"))
+	v.breach(v.Unexpected > 0, "%s read that were never published", counted(v.Unexpected, "message"))
+	v.breach(v.Orphans > 0, "%s of ours left on the server", counted(v.Orphans, "consumer"))
 	v.doubt(end.Err != nil, "the reader ended: %v", end.Err)
 	for _, err := range end.Failed {
 		v.doubt(true, "%v", err)
 	}
-	v.doubt(end.Undrained > 0 && v.Lost == 0, "%d messages not read within the time to drain", end.Undrained)
+	v.doubt(end.Undrained > 0 && v.Lost == 0, "%s not read within the time to drain", counted(end.Undrained, "message"))
 	v.doubt(o.rules.Measure == ByIDs && o.acknowledged() == 0 && !end.Interrupted, "no message was published")
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/proxy"
 )
 
 const explainSchema = "nats-reader/explain/v1"
@@ -110,11 +111,19 @@ func (p *program) explain(word string, asJSON bool) error {
 	all := entries()
 	found := all
 	if word != "" {
-		if found = lookUp(all, word); len(found) == 0 {
-			return usage{
+		found = lookUp(all, word)
+		if i := strings.IndexAny(word, "(@"); len(found) == 0 && i > 0 { // a fault as it is written elsewhere
+			found = lookUp(all, word[:i])
+		}
+		if len(found) == 0 {
+			u := usage{
 				problem: fmt.Sprintf("nothing is known by the word %q", word),
 				hint:    didYouMean(word, wordsOf(all), "nats-reader explain lists all words"),
 			}
+			if near := proxy.Nearest(word, chaos.FaultNames()); len(nearest(word, wordsOf(all))) == 0 && len(near) > 0 {
+				u.hint = "did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return u
 		}
 	}
 	switch {

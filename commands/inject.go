@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/proxy"
 )
 
 const (
@@ -33,7 +35,8 @@ down before it is made: after a kill -9 nats-reader chaos clear undoes it.
 On a server only a consumer of ours is touched; with none named, the one of ours on the stream. A
 consumer of others, or a whole stream, needs --allow-server-faults; what destroys messages, or a
 durable's place, also its name in --target-name. A durable is never ours. --dry-run prints the requests
-that would be sent and sends none that changes anything. --list prints all faults.`
+that would be sent, and which of these flags they need, and sends none that changes anything. --list
+prints all faults.`
 
 func (p *program) injectCommand() *cli.Command {
 	return &cli.Command{
@@ -94,16 +97,25 @@ func injectPlanOf(c *cli.Context) (injectPlan, error) {
 	}
 	var err error
 	if w.fault, err = chaos.ParseSpec(text); err != nil {
+		var fault *proxy.FaultError
+		if errors.As(err, &fault) && (fault.Field == "@" || fault.Field == "+") {
+			return w, scheduled(fault.Fault, text)
+		}
 		return w, err
 	}
 	if i := strings.LastIndexByte(text, '@'); i >= 0 && !strings.HasSuffix(text, ")") {
-		return w, usage{problem: fmt.Sprintf("fault %q: inject makes it at once: %q says when", w.fault.Name, text[i:]), hint: "write --for 10s for how long it lasts"}
+		return w, scheduled(w.fault.Name, text[i:])
 	}
 	w.entry, _ = chaos.FindFault(w.fault.Name)
-	if err := w.readLength(c); err != nil {
+	if err := w.checkPlace(c); err != nil {
 		return w, err
 	}
-	return w, w.checkPlace(c)
+	return w, w.readLength(c)
+}
+
+// scheduled refuses a schedule.
+func scheduled(fault, text string) error {
+	return usage{problem: fmt.Sprintf("fault %q: inject makes it at once: %q says when", fault, text), hint: "write --for 10s for how long it lasts"}
 }
 
 // readLength takes how long the fault lasts from --for, the fault itself or its default.
@@ -114,6 +126,8 @@ func (w *injectPlan) readLength(c *cli.Context) error {
 		length = w.fault.For
 	case length <= 0:
 		return usage{problem: fmt.Sprintf("flag --%s: %s is not above 0", flagFor, length)}
+	case length > proxy.MaxDuration:
+		return usage{problem: fmt.Sprintf("flag --%s: %s is more than the 1000h that a fault may last", flagFor, length)}
 	case w.entry.Once:
 		return usage{problem: fmt.Sprintf("flag --%s: %s acts once and takes no duration", flagFor, w.entry.Name), hint: "leave out --" + flagFor}
 	case w.fault.For > 0 && w.fault.For != length:
@@ -145,7 +159,17 @@ func (w *injectPlan) checkPlace(c *cli.Context) error {
 		return usage{problem: "a stream is missing", hint: fmt.Sprintf("nats-reader inject %s STREAM", w.entry.Name)}
 	}
 	if c.NArg() > most {
-		return usage{problem: fmt.Sprintf("%q is one argument too many for %s", c.Args().Get(most), w.entry.Name), hint: "see nats-reader inject --help"}
+		u := usage{problem: fmt.Sprintf("%q is one argument too many for %s", c.Args().Get(most), w.entry.Name), hint: "see nats-reader inject --help"}
+		if extra := c.Args().Get(most); strings.Contains(extra, "=") {
+			u.hint = fmt.Sprintf("write the parameters in parentheses and quotes: '%s(%s)'", w.entry.Name, extra)
+		}
+		return u
+	}
+	if w.entry.Layer == chaos.LayerServer && strings.ContainsAny(w.stream, " \t\r\n.*>/\\") {
+		return usage{problem: fmt.Sprintf("%q is no name of a stream", w.stream), hint: "a name has no blank, dot, slash or wildcard"}
+	}
+	if strings.ContainsAny(w.consumer, " \t\r\n.*>/\\") {
+		return usage{problem: fmt.Sprintf("%q is no name of a consumer", w.consumer), hint: "a name has no blank, dot, slash or wildcard"}
 	}
 	return nil
 }
@@ -161,16 +185,17 @@ type dryRunJSON struct {
 	Ends   []string `json:"ends"`
 	Undo   string   `json:"undo"`
 	Danger string   `json:"danger"`
+	Needs  []string `json:"needs"` // flags without which it is refused
 }
 
 const dryRunSchema = "nats-reader/dry-run/v1"
 
 // printDryRun tells what would be done, at which server or control.
-func (p *program) printDryRun(w injectPlan, at string, does, ends []string) error {
+func (p *program) printDryRun(w injectPlan, at string, would chaos.Preview) error {
 	lines := &printer{json: w.json, out: p.stdout, gone: func() {}}
 	doc := dryRunJSON{
-		Schema: dryRunSchema, Fault: w.fault.Fault(), At: redact(at), Does: does, Ends: append([]string{}, ends...),
-		Undo: w.entry.Undo, Danger: w.entry.Danger,
+		Schema: dryRunSchema, Fault: w.fault.Fault(), At: redact(at), Does: would.Does, Ends: append([]string{}, would.Ends...),
+		Undo: w.entry.Undo, Danger: w.entry.Danger, Needs: append([]string{}, would.Needs...),
 	}
 	if w.length > 0 {
 		doc.For, doc.ForNS = w.length.String(), int64(w.length)
@@ -182,13 +207,16 @@ func (p *program) printDryRun(w injectPlan, at string, does, ends []string) erro
 	lines.print("dry run: nothing is changed")
 	lines.print("fault:  " + doc.Fault + ": " + w.entry.Does)
 	lines.print("at:     " + doc.At)
-	for _, d := range does {
+	for _, d := range would.Does {
 		lines.print("does:   " + d)
 	}
-	for _, e := range ends {
+	for _, e := range would.Ends {
 		lines.print(fmt.Sprintf("after:  %s, or with Ctrl-C: %s", w.length, e))
 	}
 	lines.print("undo:   " + doc.Undo)
 	lines.print("danger: " + doc.Danger)
+	if len(would.Needs) > 0 {
+		lines.print("needs:  " + strings.Join(would.Needs, " ") + ": without, it is refused")
+	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (p *program) dryRunProxy(ctx context.Context, client *control.Client, w inj
 	}
 	at := client.URL()
 	for name, px := range proxies {
-		at += fmt.Sprintf(" (proxy %s in front of %s, %d connections)", name, px.Upstream, len(px.Connections))
+		at += fmt.Sprintf(" (proxy %s in front of %s, %s)", name, px.Upstream, counted(len(px.Connections), "connection"))
 	}
 	spec := w.fault
 	spec.For = 0
@@ -86,7 +86,7 @@ func (p *program) dryRunProxy(ctx context.Context, client *control.Client, w inj
 		body = fmt.Sprintf(`POST /faults {"fault":%q,"for":%q}`, spec.Fault(), w.length.String())
 		ends = []string{"DELETE /faults/{id}"}
 	}
-	return p.printDryRun(w, at, []string{body}, ends)
+	return p.printDryRun(w, at, chaos.Preview{Does: []string{body}, Ends: ends})
 }
 
 // noControl says in one line why a control did not do what it was asked for.

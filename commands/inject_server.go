@@ -18,8 +18,10 @@ func (p *program) injectServer(c *cli.Context, w injectPlan) error {
 		Stream: w.stream, Consumer: w.consumer,
 		AllowServerFaults: c.Bool(flagAllowServerFaults), TargetName: c.String(flagTargetName),
 	}
-	if err := env.Allow(w.fault); err != nil {
-		return err
+	if !w.dryRun { // which tells what is needed
+		if err := env.Allow(w.fault); err != nil {
+			return err
+		}
 	}
 	s, err := p.settingsOf(c)
 	if err != nil {
@@ -40,11 +42,11 @@ func (p *program) injectServer(c *cli.Context, w injectPlan) error {
 		return err
 	}
 	if w.dryRun {
-		does, ends, err := env.Preview(c.Context, w.fault)
+		would, err := env.Preview(c.Context, w.fault)
 		if err != nil {
 			return inFault(w, err)
 		}
-		return p.printDryRun(w, fmt.Sprintf("%s (nats-server %s)", withoutLogin(nc.ConnectedUrl()), nc.ConnectedServerVersion()), does, ends)
+		return p.printDryRun(w, fmt.Sprintf("%s (nats-server %s)", withoutLogin(nc.ConnectedUrl()), nc.ConnectedServerVersion()), would)
 	}
 	defer p.closeJournal(env.Journal)
 	return p.injectNow(c.Context, env, w)

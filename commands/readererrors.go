@@ -26,7 +26,7 @@ func explainError(err error) usage {
 	case errors.As(err, &fault):
 		return explainFault(fault)
 	case errors.Is(err, chaos.ErrRefused):
-		return usage{problem: err.Error(), hint: "nats-reader explain FAULT tells what a fault does"}
+		return usage{problem: err.Error(), hint: refusedHint(err)}
 	}
 	return usage{problem: configProblem(err), hint: readerHint(err), cause: err}
 }
@@ -58,32 +58,33 @@ const needsDurable = ": set Durable"
 
 // explainFault suggests the nearest of what a fault allows.
 func explainFault(e *proxy.FaultError) usage {
-	short := *e
-	word := e.Fault
-	switch {
-	case e.Field != "" && slices.Contains([]string{"@", "+"}, e.Field):
+	if e.Field == "@" || e.Field == "+" {
 		return usage{problem: e.Error(), hint: "write FAULT@5s+10s: at 5s from the start, for 10s", cause: e}
-	case e.Field != "" && len(e.Allowed) > 0:
-		if word = e.Field; !isParameterProblem(e) {
-			word = e.Value
-		}
 	}
-	hint := "nats-reader explain lists all faults"
-	if len(e.Allowed) > 0 {
-		short.Allowed = nil
-		listed := "known: "
-		for i, a := range e.Allowed {
-			if i > 0 {
-				listed += ", "
-			}
-			listed += a
-		}
-		hint = didYouMean(word, e.Allowed, listed)
+	short := *e
+	short.Allowed = nil
+	u := usage{problem: short.Error(), cause: e}
+	_, known := chaos.FindFault(e.Fault)
+	switch near := e.Suggestions(); {
+	case len(near) > 0:
+		u.hint = "did you mean " + strings.Join(near, " or ") + "?"
+	case len(e.Allowed) > 0 && known:
+		u.hint = "known: " + strings.Join(e.Allowed, ", ")
+	case known:
+		u.hint = "nats-reader explain " + e.Fault + " tells its parameters"
+	default:
+		u.hint = "nats-reader chaos list lists all faults"
 	}
-	return usage{problem: short.Error(), hint: hint, cause: e}
+	return u
 }
 
-func isParameterProblem(e *proxy.FaultError) bool { return e.Problem == "no such parameter" }
+// refusedHint says how to see what a refused fault would do.
+func refusedHint(err error) string {
+	if strings.Contains(err.Error(), "--"+flagAllowServerFaults) || strings.Contains(err.Error(), "--"+flagTargetName) {
+		return "nats-reader inject FAULT STREAM --dry-run shows what it would do, and what it needs"
+	}
+	return "nats-reader explain FAULT tells what a fault does"
+}
 
 // readerHint says what to do about an error of the reader.
 func readerHint(err error) string {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -81,4 +82,12 @@ func didYouMeanFlag(name string, known []string, otherwise string) string {
 		near[i] = dashed(near[i])
 	}
 	return "did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// counted is a number of things, in words.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -29,8 +29,8 @@ func (p *Parameter) read(value string) (typed any, problem string) {
 		return n, ""
 	case Duration:
 		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 || d > maxDuration {
-			return nil, "want a duration above 0, such as 500ms, and at most " + maxDuration.String()
+		if err != nil || d <= 0 || d > MaxDuration {
+			return nil, "want a duration above 0, such as 500ms, and at most 1000h"
 		}
 		return d, ""
 	case Bool:
@@ -51,10 +51,17 @@ func (p *Parameter) read(value string) (typed any, problem string) {
 	}
 }
 
+// Check says what is wrong with a value, as it is written; "" for nothing.
+func (p *Parameter) Check(value string) (problem string) {
+	_, problem = p.read(value)
+	return problem
+}
+
 // arguments are the checked values of one fault.
 type arguments struct {
 	fault  string
 	values map[string]any
+	given  map[string]string // as written
 }
 
 func argument[T any](a *arguments, name string) T {
@@ -66,7 +73,7 @@ func (a *arguments) has(name string) bool { _, ok := a.values[name]; return ok }
 
 // wrong is the error for values that are each allowed but not together.
 func (a *arguments) wrong(field, problem string) error {
-	return &FaultError{Fault: a.fault, Field: field, Problem: problem}
+	return &FaultError{Fault: a.fault, Field: field, Value: a.given[field], Problem: problem}
 }
 
 // glob is a name with * for any run of characters; the zero value matches every name.

@@ -112,10 +112,10 @@ func (e *Entry) arguments(f Fault) (*arguments, error) {
 	if e.Once && f.For != 0 {
 		return nil, wrong(durationField, f.For.String(), "this fault acts once and takes no duration")
 	}
-	if f.For < 0 {
-		return nil, wrong(durationField, f.For.String(), "want a duration above 0, such as 10s")
+	if f.For < 0 || f.For > MaxDuration {
+		return nil, wrong(durationField, f.For.String(), wantLength)
 	}
-	a := &arguments{fault: f.Name, values: make(map[string]any)}
+	a := &arguments{fault: f.Name, values: make(map[string]any), given: f.Params}
 	for name, value := range f.Params {
 		p := e.parameter(name)
 		if p == nil {
@@ -126,7 +126,7 @@ func (e *Entry) arguments(f Fault) (*arguments, error) {
 			if !e.Once {
 				known = append(known, durationField)
 			}
-			return nil, wrong(name, value, "no such parameter", known...)
+			return nil, wrong(name, value, noSuchParameter, known...)
 		}
 		typed, problem := p.read(value)
 		if problem != "" {
@@ -145,5 +145,11 @@ func (e *Entry) arguments(f Fault) (*arguments, error) {
 	return a, nil
 }
 
-// maxDuration keeps times that are added to the clock far from overflow.
-const maxDuration = 1000 * time.Hour
+// MaxDuration is the longest that a fault may last or wait: times that are added to the clock stay far from overflow.
+const MaxDuration = 1000 * time.Hour
+
+// What is wrong with a fault, where it is said in more than one place.
+const (
+	noSuchParameter = "no such parameter"
+	wantLength      = "want a duration above 0, such as 10s, and at most 1000h"
+)

@@ -124,8 +124,8 @@ func (f *Fault) set(field, value string) error {
 	}
 	if field == durationField {
 		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return &FaultError{Fault: f.Name, Field: field, Value: value, Problem: "want a duration above 0, such as 10s"}
+		if err != nil || d <= 0 || d > MaxDuration {
+			return &FaultError{Fault: f.Name, Field: field, Value: value, Problem: wantLength}
 		}
 		f.For = d
 		return nil

@@ -50,7 +50,7 @@ func (s *subSwallower) judge(a *applied, f *flow, fr *frame) verdict {
 }
 
 func (s *subSwallower) keep() verdict {
-	return verdict{fate: Held, due: time.Now().Add(maxDuration)}
+	return verdict{fate: Held, due: time.Now().Add(MaxDuration)}
 }
 
 // used decides on the inboxes that are kept back and that the reply subject of a publication reaches.

@@ -55,11 +55,14 @@ const maxAnswer = 64 << 20
 // is sent yet.
 func NewClient(base, token string) (*Client, error) {
 	text := strings.TrimSpace(base)
-	if !strings.Contains(text, "://") {
+	bare := !strings.Contains(text, "://")
+	if bare {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
 	switch {
+	case bare && err == nil && u.Hostname() != "" && u.Port() == "":
+		return nil, fmt.Errorf("the address of a control is http://host:port: %q has no port", strings.TrimSpace(base))
 	case err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil:
 		return nil, errors.New("the address of a control is http://host:port")
 	case u.Scheme != "http" && u.Scheme != "https":

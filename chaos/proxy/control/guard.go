@@ -20,6 +20,9 @@ func newGuard(token string) guard {
 	return guard{token: sha256.Sum256([]byte(token)), asks: token != "", origin: http.NewCrossOriginProtection()}
 }
 
+// tokenHint is for people and for programs.
+const tokenHint = "give it with --control-token or NATS_READER_CONTROL_TOKEN; over HTTP send Authorization: Bearer TOKEN"
+
 // check gives why a request is turned away, or nil.
 func (g *guard) check(r *http.Request) *problem {
 	if g.asks {
@@ -27,15 +30,15 @@ func (g *guard) check(r *http.Request) *problem {
 		sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
 		switch {
 		case !bearer:
-			return &problem{Status: http.StatusUnauthorized, Text: "a token is asked for", Hint: "send it as Authorization: Bearer TOKEN"}
+			return &problem{Status: http.StatusUnauthorized, Text: "a token is asked for", Hint: tokenHint}
 		case subtle.ConstantTimeCompare(sum[:], g.token[:]) != 1:
-			return &problem{Status: http.StatusUnauthorized, Text: "the token is not the one asked for"}
+			return &problem{Status: http.StatusUnauthorized, Text: "the token is not the one asked for", Hint: tokenHint}
 		}
 		return nil
 	}
 	// Without a token it is the loopback address that protects, and a browser on this machine is behind it.
 	if !plainHost(r.Host) || g.origin.Check(r) != nil {
-		return &problem{Status: http.StatusForbidden, Text: "the request comes from a web page or was sent to a name", Hint: "use the loopback address, or set a token"}
+		return &problem{Status: http.StatusForbidden, Text: "the request comes from a web page or was sent to a name", Hint: "use the loopback address, or start the proxy with --control-token or NATS_READER_CONTROL_TOKEN"}
 	}
 	return nil
 }

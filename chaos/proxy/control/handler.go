@@ -208,17 +208,15 @@ func wrongFault(err error) *problem {
 	p := &problem{Status: http.StatusBadRequest, Text: err.Error()}
 	var e *proxy.FaultError
 	if errors.As(err, &e) && len(e.Allowed) > 0 {
-		word := e.Fault
-		switch {
-		case e.Field != "" && e.Problem == "no such parameter":
-			word = e.Field
-		case e.Field != "":
-			word = e.Value
-		}
-		if near := nearest(word, e.Allowed); near != "" {
-			short := *e
-			short.Allowed = nil
-			p.Text, p.Hint = short.Error(), "did you mean "+near+"?"
+		short := *e
+		short.Allowed = nil
+		switch near := e.Suggestions(); {
+		case len(near) > 0:
+			p.Text, p.Hint = short.Error(), "did you mean "+strings.Join(near, " or ")+"?"
+		case e.Field == "":
+			p.Text, p.Hint = short.Error(), "nats-reader chaos list lists all faults; those on the wire act here"
+		default:
+			p.Text, p.Hint = short.Error(), "known: "+strings.Join(e.Allowed, ", ")
 		}
 	}
 	return p
