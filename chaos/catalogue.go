@@ -30,6 +30,7 @@ type Fault struct {
 	Reversible  bool              // its end leaves no trace on the server's data
 	Destructive bool              // it destroys messages
 	OnStream    bool              // it acts on a whole stream, whoever reads it
+	Clustered   bool              // it acts in a cluster alone
 	Danger      string            // what it may do to others
 }
 

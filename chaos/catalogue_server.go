@@ -26,15 +26,19 @@ func serverFaults() []Fault {
 		f.Once, f.Default = false, length
 		return f
 	}
+	clustered := func(f Fault) Fault {
+		f.Clustered = true
+		return f
+	}
 	return []Fault{
 		consumer("delete-consumer", "deletes the consumer that the reader uses at the moment", "nothing to undo: the reader makes another",
 			"a durable loses its place for good; a client that makes no new consumer stops"),
 		lasting(consumer("pause-consumer", "pauses the consumer that the reader uses at the moment (nats-server 2.11 and later)",
 			"the consumer is resumed, or paused again until when it was paused before", "its reader gets nothing meanwhile; the server ends the pause by itself when its time is over"), 5*time.Second),
-		consumer("step-down-consumer", "has the leader of the consumer step down, so that another node leads it (a cluster, 3 replicas)",
-			"nothing to undo: another node leads", "its reader waits for an election"),
-		stream("step-down-stream", "has the leader of the stream step down, so that another node leads it (a cluster, 3 replicas)",
-			"nothing to undo: another node leads", "publishers and readers of the stream wait for an election"),
+		clustered(consumer("step-down-consumer", "has the leader of the consumer step down, so that another node leads it (a cluster, 3 replicas)",
+			"nothing to undo: another node leads", "its reader waits for an election")),
+		clustered(stream("step-down-stream", "has the leader of the stream step down, so that another node leads it (a cluster, 3 replicas)",
+			"nothing to undo: another node leads", "publishers and readers of the stream wait for an election")),
 		lasting(stream("fill-consumers", "makes consumers until the stream has as many as max_consumers allows, so that the next one is refused (10026)",
 			"the consumers it made are deleted; left alone they expire", "nobody can make a consumer on the stream meanwhile"), 5*time.Second),
 		destructive(stream("purge-stream", "removes the messages of the stream", "none: the messages are gone", "destroys messages"),

@@ -48,12 +48,14 @@ type Runner struct {
 	specs []Spec
 	tell  func(Firing)
 
+	turn chan struct{} // taken while a fault acts on the server's process
+
 	mu      sync.Mutex
 	periods []Period
 	failed  []error
 }
 
-// NewRunner checks every fault against the catalogue and the safety rules. tell is
+// NewRunner checks every fault against the catalogue, the safety rules and the others. tell is
 // called for every step of a fault, from several goroutines, and must be quick.
 func NewRunner(env *Environment, specs []Spec, tell func(Firing)) (*Runner, error) {
 	for _, s := range specs {
@@ -64,7 +66,10 @@ func NewRunner(env *Environment, specs []Spec, tell func(Firing)) (*Runner, erro
 			return nil, err
 		}
 	}
-	return &Runner{env: env, specs: slices.Clone(specs), tell: tell}, nil
+	if err := CheckSchedule(specs); err != nil {
+		return nil, err
+	}
+	return &Runner{env: env, specs: slices.Clone(specs), tell: tell, turn: make(chan struct{}, 1)}, nil
 }
 
 // Run starts the schedule and returns when every fault has fired and ended, or
@@ -83,6 +88,14 @@ func (r *Runner) one(ctx context.Context, s Spec) {
 		return
 	}
 	fault, _ := FindFault(s.Name)
+	if fault.Layer == LayerProcess { // one that is due when another ends waits until that is undone
+		select {
+		case r.turn <- struct{}{}:
+			defer func() { <-r.turn }()
+		case <-ctx.Done():
+			return
+		}
+	}
 	began := time.Now()
 	number := r.begin(Period{Spec: s, From: began, Cursor: r.env.cursor()})
 	if fault.Layer == LayerWire {

@@ -58,6 +58,7 @@ func (s *Spec) parseSchedule(text string) error {
 		return nil
 	}
 	at, length, hasLength := strings.Cut(text[1:], "+")
+	at, length = strings.TrimSpace(at), strings.TrimSpace(length)
 	var err error
 	if s.At, err = time.ParseDuration(at); err != nil || s.At < 0 || s.At > proxy.MaxDuration {
 		return s.wrong("@", at, "want the time from the start, such as @5s, at most @1000h")
@@ -153,6 +154,9 @@ func splitOutsideQuotes(list string) []string {
 // catalogue. Errors are *proxy.FaultError.
 func (s Spec) Validate() error {
 	f, known := FindFault(s.Name)
+	if s.Name == "" {
+		return s.wrong("", "", "its name is missing")
+	}
 	if !known {
 		return s.wrong("", "", "no such fault", FaultNames()...)
 	}

@@ -89,7 +89,7 @@ func describeFault(w io.Writer, f chaos.Fault) {
 	if f.Destructive {
 		title += "  (destructive)"
 	}
-	length := "until it is undone"
+	length := "until it is undone; with inject for " + defaultInject.String()
 	switch {
 	case f.Once:
 		length = "acts once"

@@ -53,7 +53,7 @@ func faultEntries() []entry {
 			Topic: topicFault, Word: f.Name,
 			Means:  fmt.Sprintf("%s. Where: %s.", capital(f.Does), f.Where),
 			Reader: fmt.Sprintf("%s After the fault: %s. Danger: %s.", faultOutcome(f), f.Undo, f.Danger),
-			Do:     fmt.Sprintf("Write it as %s; with %s.", faultExample(f), layerWords[f.Layer]),
+			Do:     fmt.Sprintf("Write it as %s%s; with %s.", faultExample(f), map[bool]string{true: ", or without + until the end"}[!f.Once && f.Default == 0], layerWords[f.Layer]),
 		}
 		for _, q := range f.Parameters {
 			e.Do += fmt.Sprintf(" %s=%s: %s.", q.Name, strings.ToUpper(string(q.Type)), q.Words)
@@ -78,7 +78,7 @@ func faultExample(f chaos.Fault) string {
 	case f.Default > 0:
 		return fmt.Sprintf("%s@5s+%s", f.Name, f.Default)
 	default:
-		return f.Name + "@5s+10s, or without + until the end"
+		return f.Name + "@5s+10s"
 	}
 }
 

@@ -16,6 +16,8 @@ const (
 	demoSubject = "demo.events"
 	demoWriter  = "demo"
 	demoRate    = 100 // messages a second
+	// demoConsumers bounds the stream's, for fill-consumers on every server; a reader has three at most.
+	demoConsumers = 32
 )
 
 // setDemo starts a server with a stream; the reader's connection goes through the
@@ -52,7 +54,7 @@ func (c *scene) setDemo(ctx context.Context, p *program) error {
 	if c.read, err = c.connect(ctx, p, through...); err != nil {
 		return err
 	}
-	_, err = c.manage.CreateStream(ctx, jetstream.StreamConfig{Name: demoStream, Subjects: []string{"demo.>"}})
+	_, err = c.manage.CreateStream(ctx, jetstream.StreamConfig{Name: demoStream, Subjects: []string{"demo.>"}, MaxConsumers: demoConsumers})
 	if err != nil {
 		return fmt.Errorf("the demo's stream: %w", err)
 	}

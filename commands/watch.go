@@ -136,7 +136,16 @@ func faultsOf(c *cli.Context, duration time.Duration) ([]chaos.Spec, error) {
 				hint:    "let it last longer, or make the fault earlier",
 			}
 		}
+		if f, _ := chaos.FindFault(s.Name); f.Clustered && c.Bool(flagDemo) {
+			return nil, usage{
+				problem: fmt.Sprintf("flag --%s: %s needs a cluster and a stream with 3 replicas, and the demo is a single server", flagInject, s.Name),
+				hint:    fmt.Sprintf("nats-reader watch STREAM --inject %s --server URL, on a cluster", s.Name),
+			}
+		}
 		specs = append(specs, s)
+	}
+	if err := chaos.CheckSchedule(specs); err != nil {
+		return nil, fmt.Errorf("flag --%s: %w", flagInject, err)
 	}
 	return specs, nil
 }

@@ -34,7 +34,10 @@ func (e *FaultError) Error() string {
 	var b strings.Builder
 	b.WriteString("fault ")
 	b.WriteString(strconv.Quote(e.Fault))
-	if e.Field != "" {
+	switch {
+	case e.Field == "@" || e.Field == "+": // of a schedule
+		b.WriteString(": " + strconv.Quote(e.Field+e.Value))
+	case e.Field != "":
 		b.WriteString(": " + quoteValue(e.Field))
 		if e.Value != "" {
 			b.WriteString("=" + strconv.Quote(e.Value))
