@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -23,10 +22,11 @@ type Spec struct {
 // are *proxy.FaultError.
 func ParseSpec(text string) (Spec, error) {
 	fault, schedule := splitSchedule(strings.TrimSpace(text))
-	s, err := parseFault(fault)
+	f, err := proxy.ReadFault(fault)
 	if err != nil {
 		return Spec{}, err
 	}
+	s := Spec{Name: f.Name, Params: f.Params, For: f.For}
 	if err := s.parseSchedule(schedule); err != nil {
 		return Spec{}, err
 	}
@@ -77,77 +77,6 @@ func (s *Spec) parseSchedule(text string) error {
 		s.For = d
 	}
 	return nil
-}
-
-// parseFault reads the name and the parameters in parentheses.
-func parseFault(text string) (Spec, error) {
-	name, list, hasList := strings.Cut(text, "(")
-	s := Spec{Name: strings.TrimSpace(name)}
-	if !hasList {
-		return s, nil
-	}
-	list, closed := strings.CutSuffix(strings.TrimSpace(list), ")")
-	if !closed {
-		return s, s.wrong("", "", "the closing parenthesis is missing")
-	}
-	for _, part := range splitOutsideQuotes(list) {
-		if err := s.parseParameter(part); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
-}
-
-func (s *Spec) parseParameter(part string) error {
-	field, value, found := strings.Cut(part, "=")
-	field, value = strings.TrimSpace(field), strings.TrimSpace(value)
-	if !found || field == "" {
-		return s.wrong("", "", fmt.Sprintf("%q is not parameter=value", strings.TrimSpace(part)))
-	}
-	if strings.HasPrefix(value, `"`) {
-		unquoted, err := strconv.Unquote(value)
-		if err != nil {
-			return s.wrong(field, value, "the closing quote is missing or an escape is wrong")
-		}
-		value = unquoted
-	}
-	if _, twice := s.Params[field]; twice || field == "for" && s.For > 0 {
-		return s.wrong(field, value, "given twice")
-	}
-	if field == "for" {
-		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 || d > proxy.MaxDuration {
-			return s.wrong(field, value, "want a duration above 0, such as 10s, and at most 1000h")
-		}
-		s.For = d
-		return nil
-	}
-	if s.Params == nil {
-		s.Params = map[string]string{}
-	}
-	s.Params[field] = value
-	return nil
-}
-
-// splitOutsideQuotes cuts at commas; an empty list has no parts.
-func splitOutsideQuotes(list string) []string {
-	if strings.TrimSpace(list) == "" {
-		return nil
-	}
-	var parts []string
-	quoted, start := false, 0
-	for i := 0; i < len(list); i++ {
-		switch c := list[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			parts = append(parts, list[start:i])
-			start = i + 1
-		}
-	}
-	return append(parts, list[start:])
 }
 
 // Validate checks the name, the parameters and the duration against the

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestSpecRefusedByField(t *testing.T) {
 		"kill-server@1s+-1s":             "+",
 		"kill-server(signal=9)@1s":       "signal",
 		"purge-stream(keep=0)@1s":        "keep",
-		"purge-stream(keep=1":            "",
+		"purge-stream(keep=1":            "keep",
 		"purge-stream(keep)@1s":          "",
 		"purge-stream(subject=)@1s":      "subject",
 		"purge-stream(keep=1,keep=2)@1s": "keep",
@@ -75,6 +76,14 @@ func FuzzParseSpec(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseSpec(text)
+		// On the wire it is the proxy's fault, with a schedule behind it.
+		if fault, schedule := splitSchedule(strings.TrimSpace(text)); schedule == "" {
+			_, other := proxy.ParseFault(fault)
+			name, _, _ := strings.Cut(fault, "(")
+			if f, known := FindFault(strings.TrimSpace(name)); known && f.Layer == LayerWire && (other == nil) != (err == nil) {
+				t.Errorf("%q: %v, and the proxy says %v", text, err, other)
+			}
+		}
 		if err != nil {
 			return
 		}

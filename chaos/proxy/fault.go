@@ -53,6 +53,18 @@ func (e *FaultError) Error() string {
 // ParseFault reads a fault from its notation and checks it against the catalogue. A schedule such as
 // @5s+10s is no part of a fault. Errors are *FaultError.
 func ParseFault(s string) (Fault, error) {
+	f, err := ReadFault(s)
+	if err == nil {
+		err = f.Validate()
+	}
+	if err != nil {
+		return Fault{}, err
+	}
+	return f, nil
+}
+
+// ReadFault reads the notation alone, for faults of another catalogue. Errors are *FaultError.
+func ReadFault(s string) (Fault, error) {
 	s = strings.TrimSpace(s)
 	name, rest, listed := strings.Cut(s, "(")
 	f := Fault{Name: strings.TrimSpace(name)}
@@ -60,9 +72,6 @@ func ParseFault(s string) (Fault, error) {
 		if err := f.parseList(rest); err != nil {
 			return Fault{}, err
 		}
-	}
-	if err := f.Validate(); err != nil {
-		return Fault{}, err
 	}
 	return f, nil
 }

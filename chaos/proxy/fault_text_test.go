@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +176,15 @@ func FuzzParseFault(f *testing.F) {
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
 				t.Fatalf("the error has more than one line: %q", err)
+			}
+			var wrong *FaultError
+			if !errors.As(err, &wrong) {
+				t.Fatalf("%q: %v is no *FaultError", s, err)
+			}
+			for _, near := range wrong.Suggestions() {
+				if !slices.Contains(wrong.Allowed, near) {
+					t.Fatalf("%q: suggested %q, allowed are %q", s, near, wrong.Allowed)
+				}
 			}
 			return
 		}

@@ -29,13 +29,16 @@ func (e *FaultError) Suggestions() []string {
 	return Nearest(word, e.Allowed)
 }
 
+// longestName is how long a word may be that is compared with others: no name comes near it.
+const longestName = 64
+
 // Nearest gives the known words, at most three, that another one may have meant: it is mistyped, or abbreviated, or
 // leaves parts out (drop-msg, heartbeat), or says the same (status for code).
 func Nearest(word string, known []string) []string {
 	word, _, _ = strings.Cut(strings.TrimLeft(word, " ("), "(")
 	word, _, _ = strings.Cut(word, " ")
 	word = plainName(strings.Trim(word, `()",`))
-	if word == "" {
+	if word == "" || len(word) > longestName {
 		return nil
 	}
 	var out []string
@@ -106,7 +109,7 @@ func like(part, whole string, others bool) bool {
 	if begins(part, whole, others) || mistakesIn(part, whole) <= allowedMistakes(part) {
 		return true
 	}
-	if part == "" || part[0] != whole[0] || len(part) < 3 && !others {
+	if part == "" || whole == "" || part[0] != whole[0] || len(part) < 3 && !others {
 		return false
 	}
 	for i := range len(whole) {
