@@ -265,6 +265,13 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/faults", `{"fault":"drop-mesage(nth=3)"}`, 400, "did you mean drop-message?"},
 		{"POST", "/faults", `{"fault":"drop-message(nht=3)"}`, 400, "did you mean nth?"},
 		{"POST", "/faults", `{"fault":"drop-message(nth=0)"}`, 400, "nth"},
+		{"POST", "/faults", `{"fault":"drop-msg"}`, 400, "did you mean drop-message?"},
+		{"POST", "/faults", `{"fault":"forge-status(status=409)"}`, 400, "did you mean code?"},
+		{"POST", "/faults", `{"fault":"black-hole(weather=fine)"}`, 400, "known: conn, direction, for"},
+		{"POST", "/faults", `{"fault":"delete-consumer"}`, 400, "chaos list"},
+		{"POST", "/faults", `{"fault":"black-hole","for":"1001h"}`, 400, "at most 1000h"},
+		{"POST", "/faults", `{"fault":"cut","for":5}`, 400, `"for" is a number: want a string`},
+		{"POST", "/faults", `[]`, 400, "no JSON object but array"},
 		{"POST", "/faults", `{"fault":"cut","for":"3s"}`, 400, "acts once"},
 		{"POST", "/faults", `{"fault":"black-hole","for":"soon"}`, 400, `"for"`},
 		{"POST", "/faults", `{"fault":"black-hole(for=2s)","for":"3s"}`, 400, "leave one out"},
@@ -302,7 +309,8 @@ func TestBadRequests(t *testing.T) {
 func TestToken(t *testing.T) {
 	b := newBench(t, "127.0.0.1:1", "secret")
 	for _, headers := range [][]string{nil, {"Authorization", "Bearer wrong"}, {"Authorization", "secret"}, {"Authorization", "Bearer "}} {
-		if status, doc := b.raw("POST", "/faults", `{"fault":"black-hole"}`, headers...); status != 401 {
+		status, doc := b.raw("POST", "/faults", `{"fault":"black-hole"}`, headers...)
+		if hint, _ := doc["hint"].(string); status != 401 || !strings.Contains(hint, "--control-token or NATS_READER_CONTROL_TOKEN") {
 			t.Errorf("%q: %d %v", headers, status, doc)
 		}
 	}

@@ -281,6 +281,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) *problem {
 		}
 	}
 	var large *http.MaxBytesError
+	var kind *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
@@ -288,6 +289,10 @@ func decode(w http.ResponseWriter, r *http.Request, into any) *problem {
 		return &problem{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf("the request is longer than %d bytes", maxBody)}
 	case errors.Is(err, io.EOF):
 		return &problem{Status: http.StatusBadRequest, Text: `the request is empty: want {"fault":"drop-message(nth=3)","for":"10s"}`}
+	case errors.As(err, &kind) && kind.Field != "":
+		return &problem{Status: http.StatusBadRequest, Text: fmt.Sprintf("the member %q is a %s: want a %s", kind.Field, kind.Value, kind.Type), Hint: `send {"fault":"drop-message(nth=3)","for":"10s"}`}
+	case errors.As(err, &kind):
+		return &problem{Status: http.StatusBadRequest, Text: fmt.Sprintf("the request is no JSON object but %s", kind.Value), Hint: `send {"fault":"drop-message(nth=3)","for":"10s"}`}
 	default:
 		return &problem{Status: http.StatusBadRequest, Text: "the request is no JSON object of a fault: " + strings.TrimPrefix(err.Error(), "json: "), Hint: `send {"fault":"drop-message(nth=3)","for":"10s"}`}
 	}
