@@ -37,6 +37,7 @@ type conn struct {
 	phase          atomic.Int32
 	refusal        atomic.Pointer[string]
 	surplus        atomic.Int32 // +OK still to be taken out, see confirmed
+	ended, deaf    atomic.Bool  // the server has ended its direction; a write to it failed
 }
 
 func newConn(p *Proxy, id uint64, client, server link) *conn {
@@ -93,11 +94,20 @@ func (c *conn) cut() bool {
 	return true
 }
 
-// over ends a connection whose server has ended it: a server never closes one direction alone, and what the client
-// still sends reaches nobody. The client has been told.
-func (c *conn) over() {
-	if c.become(cut) {
-		c.server.SetWriteDeadline(longAgo) //nolint:errcheck // it only frees a blocked write
+// serverEnded and unheard end a connection when both are the case: the server has ended its direction, which the
+// client was told, and takes nothing more. A client that goes on sending would never learn of it otherwise.
+func (c *conn) serverEnded() {
+	c.ended.Store(true)
+	c.overIfUnheard()
+}
+
+func (c *conn) unheard() {
+	c.deaf.Store(true)
+	c.overIfUnheard()
+}
+
+func (c *conn) overIfUnheard() {
+	if c.ended.Load() && c.deaf.Load() && c.become(cut) {
 		c.up.poke()
 	}
 }

@@ -44,8 +44,8 @@
 //     fault is that others overtake.
 //   - Bytes that are no frames pass unchanged from there on, in that direction, and are told once, or the
 //     connection ends (Options.CloseMalformed).
-//   - A server that ends a connection ends it for the client too, also for one that goes on sending; a client that
-//     ends only its own direction still gets what the server has to say.
+//   - A side that ends only its own direction still gets what the other has to say. A server that has ended its own
+//     and takes nothing more ends the connection for a client that goes on sending too.
 //   - Memory per direction is bounded by a head (1 MiB of INFO or CONNECT, 64 KiB of anything else) unless a
 //     fault holds or doubles a frame, then by that frame and 8 MiB behind it, or slows the direction down, then by
 //     8 MiB on their way.

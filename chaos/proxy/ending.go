@@ -42,7 +42,7 @@ func (f *flow) end() {
 		f.settle()
 		f.dst.CloseWrite() //nolint:errcheck // the peer may be gone
 		if f.dir == Down {
-			f.c.over()
+			f.c.serverEnded()
 		}
 	case cut:
 		f.drain()

@@ -283,6 +283,9 @@ func (f *flow) send(b []byte) (sent bool) {
 	}
 	if _, err := f.dst.Write(b); err != nil {
 		f.discard = true
+		if f.dir == Up {
+			f.c.unheard()
+		}
 	}
 	return !f.discard
 }
