@@ -192,6 +192,12 @@ func (b *bed) open(cfg reader.Config) *reader.Reader {
 	return r
 }
 
+// on is the same bed for a subtest, with a story of its own.
+func (b *bed) on(t testing.TB) *bed {
+	return &bed{TB: t, ctx: b.ctx, server: b.server, proxy: b.proxy, direct: b.direct, admin: b.admin, nc: b.nc, js: b.js,
+		stream: b.stream, news: make(chan struct{}, 1)}
+}
+
 func (b *bed) observe(e reader.Event) {
 	b.mu.Lock()
 	b.events = append(b.events, e)
@@ -312,3 +318,5 @@ func (b *bed) consumers() []string {
 func contains(err error, part string) bool { return err != nil && containsText(err.Error(), part) }
 
 func containsText(s, part string) bool { return strings.Contains(s, part) }
+
+func num(i int) string { return strconv.Itoa(i) }

@@ -10,7 +10,7 @@ import (
 // silent, one when messages wait and only heartbeats come, one to tell the end.
 type questions struct {
 	silence, stall, end RequestID
-	denied              bool // CONSUMER.INFO is not permitted
+	denied              denial // CONSUMER.INFO is not permitted
 }
 
 // dropAsks forgets the questions about a session that is not in use, or that
@@ -36,7 +36,7 @@ func (m *Machine) fallSilent(now time.Duration) {
 // the consumer turns out to exist.
 func (m *Machine) ask(now time.Duration, there Cause) {
 	s := m.cur
-	if m.asks.denied {
+	if m.asks.denied.holds(now) {
 		m.lose(now, there, true, errors.New("CONSUMER.INFO is not permitted"))
 		return
 	}
@@ -52,8 +52,6 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 		case isCode(a.Err, codeStreamNotFound):
 			m.streamGone(now, a.Err)
 		case errors.Is(a.Err, ErrDenied):
-			m.asks.denied = true
-			m.tellDenied(m.subjectOf(APIConsumerInfo, s.consumer), a.Err)
 			m.lose(now, there, true, a.Err)
 		case errors.Is(a.Err, ErrNoResponders):
 			m.lose(now, CauseNoResponders, true, a.Err)
@@ -92,14 +90,13 @@ func (m *Machine) streamGone(now time.Duration, err error) {
 // askStalled asks why messages wait and only heartbeats come: paused, or at the
 // limit of unacknowledged messages.
 func (m *Machine) askStalled(now time.Duration) {
-	if m.asks.denied || m.asks.stall != 0 || m.phase != Reading {
+	if m.asks.denied.holds(now) || m.asks.stall != 0 || m.phase != Reading {
 		return
 	}
 	s := m.cur
 	m.asks.stall = m.request(Effect{API: APIConsumerInfo, Consumer: s.consumer}, func(now time.Duration, a Answer) {
 		m.asks.stall = 0
 		if a.Err != nil {
-			m.asks.denied = m.asks.denied || errors.Is(a.Err, ErrDenied)
 			return
 		}
 		f := a.Consumer

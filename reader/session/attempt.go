@@ -81,6 +81,7 @@ func (m *Machine) attemptNow(now time.Duration) {
 	m.attempts++
 	a := &attempt{n: m.attempts, began: now}
 	m.try = a
+	m.blind = m.blind && m.unseen.holds(now)
 	if m.rec.on {
 		m.rec.tries++
 		m.rec.nextAt = 0

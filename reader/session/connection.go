@@ -50,6 +50,8 @@ func (m *Machine) Reconnected(now time.Duration) {
 		return
 	}
 	m.connected, m.connectedAt = true, now
+	m.asks.denied.doubt()
+	m.unseen.doubt()
 	if !m.started {
 		return
 	}
@@ -136,8 +138,4 @@ func (m *Machine) repliesDenied(subject, text string) bool {
 
 func (m *Machine) acks(subject string) bool {
 	return !m.cfg.private() && len(subject) > len("$JS.ACK.") && subject[:len("$JS.ACK.")] == "$JS.ACK."
-}
-
-func (m *Machine) tellDenied(subject string, err error) {
-	m.tell(Event{Kind: KindPermissionDenied, Text: subject, Err: err})
 }

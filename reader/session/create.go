@@ -78,7 +78,7 @@ func (m *Machine) nameTaken(now time.Duration, a *attempt, err error) {
 	case m.cfg.Name == "":
 		l.answered = true
 		m.clear(a, l, err)
-	case l.creates > 1 && !m.asks.denied:
+	case l.creates > 1 && !m.asks.denied.holds(now):
 		a.step = asking
 		a.req = m.request(Effect{API: APIConsumerInfo, Consumer: l.name}, func(now time.Duration, ans Answer) {
 			a.req = 0

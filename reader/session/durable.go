@@ -11,7 +11,7 @@ import (
 func (m *Machine) bindDurable(now time.Duration, a *attempt) {
 	m.subscribe(now, a, m.cfg.Durable)
 	a.step, a.bound = asking, true
-	if m.asks.denied {
+	if m.asks.denied.holds(now) && !m.cfg.StopAtEnd {
 		m.createDurable(now, a)
 		return
 	}
@@ -24,8 +24,9 @@ func (m *Machine) bindDurable(now time.Duration, a *attempt) {
 			m.lookAgain(now, a)
 		case isCode(ans.Err, codeConsumerNotFound):
 			m.createDurable(now, a)
+		case errors.Is(ans.Err, ErrDenied) && m.number == 0 && m.cfg.StopAtEnd:
+			m.failAttempt(now, fmt.Errorf("%w: StopAtEnd of a durable needs %s", ErrPermission, m.subjectOf(APIConsumerInfo, m.cfg.Durable)))
 		case errors.Is(ans.Err, ErrDenied):
-			m.asks.denied = true
 			m.createDurable(now, a)
 		default:
 			m.failAttempt(now, fmt.Errorf("ask about durable %s: %w", m.cfg.Durable, ans.Err))
@@ -65,7 +66,6 @@ func (m *Machine) lookAgain(now time.Duration, a *attempt) {
 		switch {
 		case errors.Is(ans.Err, ErrDenied):
 			m.blind = true
-			m.tellDenied(m.subjectOf(APIStreamInfo, ""), ans.Err)
 		case ans.Err != nil:
 			m.failAttempt(now, fmt.Errorf("look at stream %s: %w", m.cfg.Stream, ans.Err))
 			return
@@ -121,7 +121,7 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 		case isCode(ans.Err, codeDeliverAllOnly) && !m.workQueue:
 			m.workQueue = true
 			m.createDurable(now, a)
-		case natureOf(ans.Err) == nameTaken && !m.asks.denied && !a.raced:
+		case natureOf(ans.Err) == nameTaken && !m.asks.denied.holds(now) && !a.raced:
 			// Another reader was first: bind to what it made.
 			a.raced = true
 			m.bindDurable(now, a)

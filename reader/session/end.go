@@ -64,7 +64,7 @@ func (m *Machine) endByHeartbeat(now time.Duration, st Status) bool {
 // askEnd asks whether nothing waits and nobody paused the consumer.
 func (m *Machine) askEnd(now time.Duration) {
 	s := m.cur
-	if m.asks.denied || m.asks.end != 0 || m.phase != Reading {
+	if m.asks.denied.holds(now) || m.asks.end != 0 || m.phase != Reading {
 		return
 	}
 	m.asks.end = m.request(Effect{API: APIConsumerInfo, Consumer: s.consumer}, func(now time.Duration, a Answer) {

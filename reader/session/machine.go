@@ -61,6 +61,7 @@ type Machine struct {
 	reqs     map[RequestID]*request
 	looked   bool // the stream was looked at before the first create
 	blind    bool // STREAM.INFO is not permitted
+	unseen   denial
 
 	full, fullTold, caughtUp, paused, waitingAcks, large bool
 

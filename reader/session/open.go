@@ -36,7 +36,6 @@ func (m *Machine) look(a *attempt) {
 		a.req = 0
 		if errors.Is(ans.Err, ErrDenied) {
 			m.blind = true
-			m.tellDenied(m.subjectOf(APIStreamInfo, ""), ans.Err)
 			if !m.needsInfo(now) {
 				m.make(now, a)
 			}
@@ -68,7 +67,6 @@ func (m *Machine) pin(now time.Duration, a *attempt) {
 		switch {
 		case errors.Is(ans.Err, ErrDenied):
 			m.blind = true
-			m.tellDenied(m.subjectOf(APIStreamInfo, ""), ans.Err)
 			if m.number == 0 && !m.pinned(now, a) {
 				return
 			}
@@ -129,6 +127,9 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 	}
 	switch a.at.judge(m.created, tail, f, seen) {
 	case sameStream:
+		if m.created == 0 && m.number > 0 {
+			m.created = f.Created // it was opened without the permission to look
+		}
 		if m.cfg.filtered() && a.overlaps && a.at.known() && seen == 0 && !a.checked {
 			m.lookAtCursor(now, a)
 			return

@@ -49,7 +49,6 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 			old.gone = true
 			m.anew(now, a, ans.Err)
 		case errors.Is(ans.Err, ErrDenied):
-			m.asks.denied = true
 			m.resetConsumer(now, a, 0)
 		case ans.Err != nil:
 			m.failAttempt(now, fmt.Errorf("ask about consumer %s: %w", old.consumer, ans.Err))

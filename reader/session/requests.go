@@ -75,6 +75,7 @@ func (m *Machine) Answer(now time.Duration, id RequestID, a Answer) {
 		return
 	}
 	delete(m.reqs, id)
+	m.permitted(r.api, a)
 	r.answer(now, a)
 	m.settle(now)
 }
@@ -106,23 +107,14 @@ func (m *Machine) violates(now time.Duration, subject, text string) bool {
 		if r, ok := m.reqs[id]; ok && r.subject == subject {
 			m.cancel(id)
 			hit = true
-			r.answer(now, Answer{Err: &deniedError{subject, text}})
+			err := &deniedError{subject, text}
+			m.refusedTo(now, r.api)
+			m.tellDenied(subject, err)
+			r.answer(now, Answer{Err: err})
 		}
 	}
 	return hit
 }
-
-// deniedError is a permission violation told by the server.
-type deniedError struct{ subject, text string }
-
-func (e *deniedError) Error() string {
-	if e.text != "" {
-		return e.text
-	}
-	return "permission denied for " + e.subject
-}
-
-func (e *deniedError) Is(target error) bool { return target == ErrDenied }
 
 // inboxHas says whether subject lies in the session's inbox.
 func (s *Session) inboxHas(subject string) bool {
