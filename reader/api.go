@@ -57,7 +57,7 @@ var deliverPolicies = map[session.StartKind]string{
 func (r *Reader) consumer(c session.Create) consumerConfig {
 	out := consumerConfig{
 		Name: c.Name, DeliverPolicy: deliverPolicies[c.Start], AckPolicy: "none", ReplayPolicy: "instant",
-		InactiveThreshold: r.cfg.InactiveThreshold, HeadersOnly: r.cfg.HeadersOnly, Memory: r.cfg.Memory, Replicas: r.cfg.Replicas,
+		InactiveThreshold: c.Inactive, HeadersOnly: r.cfg.HeadersOnly, Memory: r.cfg.Memory, Replicas: r.cfg.Replicas,
 		Metadata: map[string]string{},
 	}
 	for k, v := range r.cfg.Metadata {

@@ -69,3 +69,6 @@ func (b *bed) idle(r *reader.Reader) {
 	b.Helper()
 	b.eventually("the reader is idle", func() bool { return r.Status().State == reader.StateIdle })
 }
+
+// slowRate makes a message of 1 MiB take ten seconds.
+const slowRate = 100_000

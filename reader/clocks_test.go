@@ -20,3 +20,6 @@ func quick() reader.Config {
 
 // figures are printed where clocks are not scaled.
 func (b *bed) figures(*reader.Reader) {}
+
+// slowRate makes a message of 1 MiB take three seconds: longer than any first wait.
+const slowRate = 350_000

@@ -89,7 +89,8 @@ type Config struct {
 	// Pull bounds the read-ahead.
 	Pull Pull
 	// InactiveThreshold is how long the server keeps a consumer that nobody pulls
-	// from; default 30s, raised when shorter than 3 x Pull.Heartbeat + Retry.Max.
+	// from; default 30s, raised when shorter than 3 x Pull.Heartbeat + Retry.Max,
+	// lowered to what the stream's consumer_limits allow.
 	InactiveThreshold time.Duration
 	// HeadersOnly asks for headers without payloads.
 	HeadersOnly bool

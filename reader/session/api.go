@@ -30,7 +30,8 @@ type Create struct {
 	Start    StartKind
 	Sequence uint64
 	Time     int64
-	Again    bool // a durable that was read before: the configuration it had
+	Inactive time.Duration // how long the server keeps it without a pull
+	Again    bool          // a durable that was read before: the configuration it had
 }
 
 // ConsumerFacts is what a create's or an ask's answer tells.
@@ -101,6 +102,7 @@ const (
 	codeDeliverAllOnly   = 10101
 	codeConsumerExists   = 10148
 	codeConsumerAbsent   = 10149
+	codeInactiveLimit    = 10153
 	codeInvalidReset     = 10204
 )
 

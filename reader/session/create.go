@@ -28,7 +28,7 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 		}
 		a.made = l
 	}
-	c.Name = a.made.name
+	c.Name, c.Inactive = a.made.name, m.cfg.Inactive
 	m.subscribe(now, a, c.Name)
 	a.sess.startSeq, a.sess.snapshot = c.Sequence, c.Start == StartLastPerSubject
 	a.step = creating
@@ -47,6 +47,10 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
 	if nothingMade(err) {
 		m.left.drop(a.made)
+	}
+	if m.obeyThreshold(err) {
+		m.anew(now, a, err)
+		return
 	}
 	switch natureOf(err) {
 	case noSlot:

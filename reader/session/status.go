@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -96,6 +97,23 @@ func tighter[T int | time.Duration](a, b T) T {
 		return b
 	}
 	return a
+}
+
+// obeyThreshold takes over the stream's limit on how long a consumer may idle, which
+// the refusal of a create names: the threshold is ours, nobody asked for it to be
+// longer than the stream allows.
+func (m *Machine) obeyThreshold(err error) bool {
+	var e *APIError
+	if !errors.As(err, &e) || e.ErrCode != codeInactiveLimit {
+		return false
+	}
+	_, value, _ := strings.Cut(e.Text, " limit of ")
+	d, bad := time.ParseDuration(value)
+	if bad != nil || d <= 0 || d >= m.cfg.Inactive {
+		return false
+	}
+	m.cfg.Inactive = d
+	return true
 }
 
 // named reads the limit out of a 409's text, such as "Exceeded MaxRequestBatch of
