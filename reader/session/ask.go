@@ -45,6 +45,7 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 		switch {
 		case a.Err == nil:
 			m.limits.obey(a.Consumer.Limits)
+			m.paused = a.Consumer.Paused
 			m.lose(now, there, true, fmt.Errorf("consumer %s exists, its answers do not arrive", s.consumer))
 		case isCode(a.Err, codeConsumerNotFound):
 			s.gone = true

@@ -44,6 +44,7 @@ type attempt struct {
 	nothing bool // the create's answer said that nothing waits
 	turns   int  // consumers given up on the way
 	bound   bool // an existing consumer is bound as it is
+	paused  bool // the consumer that is bound is paused
 	raced   bool // another reader created the durable first
 	proofBy time.Duration
 	probe   uint64        // its first pull, by token
@@ -104,12 +105,16 @@ func (m *Machine) make(now time.Duration, a *attempt) {
 	switch {
 	case !m.cfg.private():
 		m.bindDurable(now, a)
-	case m.cur != nil && !m.cur.gone && (m.cfg.Name != "" || m.rec.noSlot):
+	case m.cur != nil && !m.cur.gone && (m.cfg.Name != "" || m.rec.noSlot || m.keptPaused()):
 		m.rebind(now, a)
 	default:
 		m.create(now, a)
 	}
 }
+
+// keptPaused says that an operator paused the consumer in use: a new one would read
+// on and so overrule the pause. A wish to replace it is an operator's, too.
+func (m *Machine) keptPaused() bool { return m.paused && m.rec.on && !m.cur.condemned }
 
 // spec is where the next consumer starts.
 func (m *Machine) spec(a *attempt) Create {

@@ -60,6 +60,7 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 			// It is to start elsewhere: a reset goes to the cursor only.
 			m.clearOwn(now, a)
 		case ans.Consumer.DeliveredConsumer == old.consumerSeq && !old.condemned:
+			a.paused = ans.Consumer.Paused
 			m.bindAt(now, a, old.consumerSeq)
 		default:
 			m.resetConsumer(now, a, ans.Consumer.Level)

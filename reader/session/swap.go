@@ -28,7 +28,7 @@ func (m *Machine) swap(now time.Duration) {
 	}
 	m.dropAsks()
 	m.enterReading(now)
-	m.paused, m.waitingAcks, m.full = false, false, false
+	m.paused, m.waitingAcks, m.full = a.paused, false, false
 	m.tell(e)
 	m.skip(a)
 	m.missBounds(a)
