@@ -24,6 +24,7 @@ type link struct {
 	rules   session.Link
 	readers map[uint64]*Reader
 	waiting map[uint64]chan struct{} // tickets without a slot yet
+	looks   map[string]*look         // by subject, those that have not left yet
 	tickets uint64
 	timer   *time.Timer
 	closed  bool
@@ -56,7 +57,7 @@ func attach(r *Reader) *link {
 	r.key = links.count
 	l := links.of[r.nc]
 	if l == nil {
-		l = &link{nc: r.nc, base: time.Now(), readers: map[uint64]*Reader{}, waiting: map[uint64]chan struct{}{}}
+		l = &link{nc: r.nc, base: time.Now(), readers: map[uint64]*Reader{}, waiting: map[uint64]chan struct{}{}, looks: map[string]*look{}}
 		links.of[r.nc] = l
 	}
 	l.users++

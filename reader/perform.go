@@ -227,13 +227,10 @@ func (r *Reader) request(e session.Effect) {
 			r.answer(ctx, e, session.Answer{Err: fmt.Errorf("%s: %w", e.API, err)})
 			return
 		}
-		release, err := r.link.slot(ctx, r, stream)
-		if err != nil {
+		msg, err := r.exchange(ctx, e, stream, body)
+		if ctx.Err() != nil {
 			return
 		}
-		defer release()
-		r.input(func(m *session.Machine, now time.Duration) { m.Sent(now, e.Request) })
-		msg, err := r.roundTrip(ctx, e.Subject, body)
 		if err != nil {
 			r.answer(ctx, e, transport(err))
 			return
@@ -242,6 +239,30 @@ func (r *Reader) request(e session.Effect) {
 		r.noteDurable(config)
 		r.answer(ctx, e, a)
 	}()
+}
+
+// exchange sends an API request when its turn comes, and waits for the answer. What
+// is asked about a stream is shared with the connection's other readers.
+func (r *Reader) exchange(ctx context.Context, e session.Effect, stream string, body []byte) (*nats.Msg, error) {
+	left := func(own bool) {
+		r.input(func(m *session.Machine, now time.Duration) {
+			if own {
+				m.Sent(now, e.Request)
+			} else {
+				m.Shared(now, e.Request)
+			}
+		})
+	}
+	if e.API == session.APIStreamInfo {
+		return r.link.look(ctx, r, stream, e.Subject, left)
+	}
+	release, err := r.link.slot(ctx, r.key, stream)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	left(true)
+	return roundTrip(ctx, r.ctx, r.cfg.Retry.AttemptTimeout, r.nc, e.Subject, body)
 }
 
 // answer hands an answer to the rules, unless they take it no longer.

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -11,17 +12,22 @@ import (
 // answer. nats.go's own requests share one subscription for the life of the
 // connection: once the server has forgotten it, or a permission took it away for a
 // moment, no request is ever answered again.
-func (r *Reader) roundTrip(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
+//
+// A request that is not wanted any more is still under way: roundTrip returns only
+// when it is answered, when within has passed since it was sent, or when life ends,
+// so that its slot is not given away before.
+func roundTrip(ctx, life context.Context, within time.Duration, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
 	answers := make(chan *nats.Msg, 1)
-	reply := r.nc.NewInbox()
-	sub, err := r.nc.ChanSubscribe(reply, answers)
+	reply := nc.NewInbox()
+	sub, err := nc.ChanSubscribe(reply, answers)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", reply, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only on a closed connection
-	if err := r.nc.PublishRequest(subject, reply, body); err != nil {
+	if err := nc.PublishRequest(subject, reply, body); err != nil {
 		return nil, fmt.Errorf("publish to %s: %w", subject, err)
 	}
+	sent := time.Now()
 	select {
 	case msg := <-answers:
 		if st, ok := parseStatus(msg); ok && st.Code == 503 {
@@ -29,6 +35,12 @@ func (r *Reader) roundTrip(ctx context.Context, subject string, body []byte) (*n
 		}
 		return msg, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
+	life, cancel := context.WithTimeout(life, within-time.Since(sent))
+	defer cancel()
+	select {
+	case <-answers:
+	case <-life.Done():
+	}
+	return nil, ctx.Err()
 }

@@ -2,12 +2,12 @@ package reader
 
 import "context"
 
-// slot waits for a slot for one API request of r; the release gives it back.
-func (l *link) slot(ctx context.Context, r *Reader, stream string) (release func(), err error) {
+// slot waits for a slot for one API request of a reader; the release gives it back.
+func (l *link) slot(ctx context.Context, key uint64, stream string) (release func(), err error) {
 	l.mu.Lock()
 	l.tickets++
 	t := l.tickets
-	granted := l.rules.Acquire(r.key, stream, t)
+	granted := l.rules.Acquire(key, stream, t)
 	var ready chan struct{}
 	if !granted {
 		ready = make(chan struct{})

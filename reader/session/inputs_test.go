@@ -15,6 +15,7 @@ var commands = map[string]func(*story, *args){
 	"start":        func(s *story, _ *args) { s.m.Start(s.now) },
 	"answer":       (*story).answer,
 	"sent":         func(s *story, a *args) { s.m.Sent(s.now, RequestID(a.wordNumber(1))) },
+	"shared":       func(s *story, a *args) { s.m.Shared(s.now, RequestID(a.wordNumber(1))) },
 	"slots":        func(s *story, a *args) { s.slow = a.word(1) == "none" },
 	"msg":          (*story).message,
 	"msgs":         (*story).messages,

@@ -19,6 +19,7 @@ const (
 // suspicion is open, and none between a force and the reconnect that follows it.
 type Link struct {
 	slots
+	looks
 
 	suspected bool          // a PING is unanswered
 	pingAt    time.Duration // when it was sent

@@ -59,13 +59,22 @@ func (m *Machine) cancel(id RequestID) {
 // Sent notes that a request has left: AttemptTimeout runs from here, because
 // waiting for a slot of the connection is no fault of the server.
 func (m *Machine) Sent(now time.Duration, id RequestID) {
+	if r, ok := m.away(now, id); ok {
+		m.fig.API[r.api]++
+		m.tell(Event{Kind: KindAPIRequest, Request: string(r.api), Consumer: r.consumer})
+	}
+}
+
+// Shared notes that a request has left as part of another reader's, which counts it.
+func (m *Machine) Shared(now time.Duration, id RequestID) { m.away(now, id) }
+
+func (m *Machine) away(now time.Duration, id RequestID) (*request, bool) {
 	r, ok := m.reqs[id]
 	if !ok || r.deadline > 0 {
-		return
+		return nil, false
 	}
 	r.sent, r.deadline = now, now+m.cfg.Retry.AttemptTimeout
-	m.fig.API[r.api]++
-	m.tell(Event{Kind: KindAPIRequest, Request: string(r.api), Consumer: r.consumer})
+	return r, true
 }
 
 // Answer gives a request its answer.
