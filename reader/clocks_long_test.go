@@ -72,3 +72,6 @@ func (b *bed) idle(r *reader.Reader) {
 
 // slowRate makes a message of 1 MiB take ten seconds.
 const slowRate = 100_000
+
+// stormLength is how long a consumer is deleted again and again.
+const stormLength = 20 * time.Second

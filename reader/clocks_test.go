@@ -23,3 +23,6 @@ func (b *bed) figures(*reader.Reader) {}
 
 // slowRate makes a message of 1 MiB take three seconds: longer than any first wait.
 const slowRate = 350_000
+
+// stormLength is how long a consumer is deleted again and again.
+const stormLength = 4 * time.Second

@@ -97,6 +97,7 @@ const (
 	codeNoResources      = 10023
 	codeConsumerLimit    = 10026
 	codeNotEnabled       = 10039
+	codeNoCluster        = 10074
 	codeNotEnabledServer = 10076
 	codeStreamNotFound   = 10059
 	codeDeliverAllOnly   = 10101
@@ -141,6 +142,8 @@ func natureOf(err error) nature {
 		return nameTaken
 	case codeNotEnabled, codeNotEnabledServer:
 		return noJetStream
+	case codeNoCluster:
+		return misfit // more replicas than a lone server can hold
 	case codeConsumerNotFound, codeConsumerAbsent, codeUnavailable, codeNoResources, codeNoPeers,
 		codeAccountResources:
 		return temporary

@@ -116,12 +116,12 @@ func (m *Machine) fatal(now time.Duration, err error) {
 	if m.ended() {
 		return
 	}
-	m.fig.LastError = err
 	what := "read"
 	if m.number == 0 {
 		what = "open reader on"
 	}
 	err = fmt.Errorf("%s %s: %w", what, m.target(), err)
+	m.fig.LastError = err
 	e := Event{Kind: KindFailed, Sequence: m.cursor.Sequence, Cause: m.rec.cause, Err: err, Code: codeOf(err)}
 	if errors.Is(err, ErrConnectionClosed) {
 		e.Cause = CauseConnectionClosed
