@@ -25,6 +25,7 @@ type link struct {
 	readers map[uint64]*Reader
 	waiting map[uint64]chan struct{} // tickets without a slot yet
 	looks   map[string]*look         // by subject, those that have not left yet
+	gone    chan struct{}            // closed when what was sent until then is lost
 	tickets uint64
 	timer   *time.Timer
 	closed  bool
@@ -57,7 +58,7 @@ func attach(r *Reader) *link {
 	r.key = links.count
 	l := links.of[r.nc]
 	if l == nil {
-		l = &link{nc: r.nc, base: time.Now(), readers: map[uint64]*Reader{}, waiting: map[uint64]chan struct{}{}, looks: map[string]*look{}}
+		l = &link{nc: r.nc, base: time.Now(), readers: map[uint64]*Reader{}, waiting: map[uint64]chan struct{}{}, looks: map[string]*look{}, gone: make(chan struct{})}
 		links.of[r.nc] = l
 	}
 	l.users++
@@ -173,10 +174,24 @@ func (l *link) watch(states chan nats.Status) {
 	}
 }
 
+// renew notes that the connection is another one; the lock is held.
+func (l *link) renew() {
+	close(l.gone)
+	l.gone = make(chan struct{})
+}
+
+// lost gives what is closed when a request sent now is lost with its connection.
+func (l *link) lost() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
+}
+
 func (l *link) onState(s nats.Status) {
 	switch s {
 	case nats.CONNECTED:
 		l.mu.Lock()
+		l.renew()
 		l.rules.Reconnected(l.now())
 		l.rearm()
 		l.mu.Unlock()
@@ -186,6 +201,7 @@ func (l *link) onState(s nats.Status) {
 		l.each(func(r *Reader) { r.connectionClosed(why) })
 	default:
 		l.mu.Lock()
+		l.renew()
 		l.rules.Disconnected(l.now())
 		l.mu.Unlock()
 		l.each((*Reader).disconnected)

@@ -90,11 +90,11 @@ func (l *link) send(k *look) {
 	}
 	delete(l.looks, k.subject)
 	l.rules.LookSent(k.subject)
-	life := l.ctx
+	life, gone := l.ctx, l.gone
 	l.mu.Unlock()
 	close(k.sent)
 	late := time.AfterFunc(lookAlone, func() { l.looked(k) })
-	k.msg, k.err = roundTrip(k.ctx, life, defaultAttempt, l.nc, k.subject, nil)
+	k.msg, k.err = roundTrip(k.ctx, life, gone, defaultAttempt, l.nc, k.subject, nil)
 	close(k.done)
 	late.Stop()
 	l.looked(k)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,10 +15,11 @@ import (
 )
 
 // flights follows the API requests of a connection: how many are under way at a
-// time, in all and of one stream. A request of a connection that is gone is over.
+// time, in all and of one stream. A request of a connection that is gone is over,
+// and so is one that was not answered within a request's time.
 type flights struct {
 	mu     sync.Mutex
-	open   map[string]string // reply inbox to stream
+	open   map[string]flight // by reply inbox
 	conn   uint64
 	of     map[string]int
 	most   int
@@ -25,32 +27,50 @@ type flights struct {
 	count  map[string]int // by the request's name
 }
 
+type flight struct {
+	stream string
+	sent   time.Time
+}
+
 func newFlights() *flights {
-	return &flights{open: map[string]string{}, of: map[string]int{}, mostOf: map[string]int{}, count: map[string]int{}}
+	return &flights{open: map[string]flight{}, of: map[string]int{}, mostOf: map[string]int{}, count: map[string]int{}}
 }
 
 func (f *flights) tap(frame proxy.Frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if frame.Conn != f.conn {
-		f.conn, f.open, f.of = frame.Conn, map[string]string{}, map[string]int{}
+		f.conn, f.open, f.of = frame.Conn, map[string]flight{}, map[string]int{}
 	}
 	switch {
 	case frame.Direction == proxy.Up && frame.Reply != "" && strings.HasPrefix(frame.Subject, "$JS.API.") && !isPullSubject(frame.Subject):
 		tokens := strings.Split(frame.Subject, ".")
 		stream := tokens[4]
 		f.count[tokens[2]+"."+tokens[3]]++
-		f.open[frame.Reply] = stream
+		for reply, k := range f.open {
+			if frame.Time.Sub(k.sent) >= manyAttemptTimeout {
+				f.over(reply)
+			}
+		}
+		f.open[frame.Reply] = flight{stream, frame.Time}
 		f.of[stream]++
 		f.most = max(f.most, len(f.open))
 		f.mostOf[stream] = max(f.mostOf[stream], f.of[stream])
 	case frame.Direction == proxy.Down:
-		if stream, ok := f.open[frame.Subject]; ok {
-			delete(f.open, frame.Subject)
-			f.of[stream]--
-		}
+		f.over(frame.Subject)
 	}
 }
+
+func (f *flights) over(reply string) {
+	if k, ok := f.open[reply]; ok {
+		delete(f.open, reply)
+		f.of[k.stream]--
+	}
+}
+
+// manyAttemptTimeout is longer than any answer takes on a busy machine: a slot is
+// held until the answer.
+const manyAttemptTimeout = 10 * time.Second
 
 func isPullSubject(subject string) bool { return strings.Contains(subject, ".CONSUMER.MSG.NEXT.") }
 
@@ -79,7 +99,7 @@ func (b *bed) openMany(readers, streams int) []*reader.Reader {
 		opening.Go(func() {
 			cfg := quick()
 			cfg.Stream = "S" + num(i%streams)
-			cfg.Retry = reader.RetryPolicy{}
+			cfg.Pull.Heartbeat, cfg.Retry = 0, reader.RetryPolicy{AttemptTimeout: manyAttemptTimeout}
 			all[i], errs[i] = reader.Open(b.ctx, b.js, cfg)
 		})
 	}

@@ -262,7 +262,7 @@ func (r *Reader) exchange(ctx context.Context, e session.Effect, stream string, 
 	}
 	defer release()
 	left(true)
-	return roundTrip(ctx, r.ctx, r.cfg.Retry.AttemptTimeout, r.nc, e.Subject, body)
+	return roundTrip(ctx, r.ctx, r.link.lost(), r.cfg.Retry.AttemptTimeout, r.nc, e.Subject, body)
 }
 
 // answer hands an answer to the rules, unless they take it no longer.

@@ -137,7 +137,8 @@ func TestPermissionToAskIsTriedAgain(t *testing.T) {
 	b.permit(permissions{})
 	// A new connection may have new permissions.
 	b.fault("cut")
-	b.await("session_replaced", 2)
+	b.await("reconnected", 1)
+	b.eventually("it reads again", func() bool { return r.Status().State == reader.StateIdle })
 	b.fault("drop-subscription")
 	e := b.await("session_lost", b.count("session_lost")+1)
 	if !contains(e.Err, "exists") {

@@ -14,9 +14,10 @@ import (
 // moment, no request is ever answered again.
 //
 // A request that is not wanted any more is still under way: roundTrip returns only
-// when it is answered, when within has passed since it was sent, or when life ends,
-// so that its slot is not given away before.
-func roundTrip(ctx, life context.Context, within time.Duration, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
+// when it is answered, when within has passed since it was sent, when gone is closed
+// (its connection was lost) or when life ends, so that its slot is not given away
+// before.
+func roundTrip(ctx, life context.Context, gone <-chan struct{}, within time.Duration, nc *nats.Conn, subject string, body []byte) (*nats.Msg, error) {
 	answers := make(chan *nats.Msg, 1)
 	reply := nc.NewInbox()
 	sub, err := nc.ChanSubscribe(reply, answers)
@@ -40,6 +41,7 @@ func roundTrip(ctx, life context.Context, within time.Duration, nc *nats.Conn, s
 	defer cancel()
 	select {
 	case <-answers:
+	case <-gone:
 	case <-life.Done():
 	}
 	return nil, ctx.Err()
