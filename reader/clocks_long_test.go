@@ -19,6 +19,9 @@ const (
 	grace          = 15 * time.Second
 )
 
+// killings is how many readers are killed, one after the other.
+const killings = 50
+
 // quick is the configuration of a user who set nothing: every clock has its default.
 func quick() reader.Config { return reader.Config{Stream: "ORDERS"} }
 

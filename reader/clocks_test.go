@@ -26,3 +26,6 @@ const slowRate = 350_000
 
 // stormLength is how long a consumer is deleted again and again.
 const stormLength = 4 * time.Second
+
+// killings is how many readers are killed, one after the other.
+const killings = 5

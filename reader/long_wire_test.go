@@ -63,13 +63,6 @@ func TestLongIdleStreamOnTheWire(t *testing.T) {
 	b.expect(r, 1, 1)
 }
 
-func total(requests map[string]uint64) (n uint64) {
-	for _, k := range requests {
-		n += k
-	}
-	return n
-}
-
 // The last message before a quiet time is the one that no later message tells of.
 func TestLongLastMessageBeforeQuietIsDropped(t *testing.T) {
 	t.Parallel()

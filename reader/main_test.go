@@ -10,5 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	lab.Main()
+	readAsChild()
 	goleak.VerifyTestMain(m)
 }

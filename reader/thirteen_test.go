@@ -123,8 +123,11 @@ func (x *trial) open(f fault, cfg reader.Config) {
 	x.opening = requests(x.r)
 }
 
-func requests(r *reader.Reader) (n uint64) {
-	for _, k := range r.Status().APIRequests {
+// requests is how many API requests the reader has sent so far.
+func requests(r *reader.Reader) uint64 { return total(r.Status().APIRequests) }
+
+func total(requests map[string]uint64) (n uint64) {
+	for _, k := range requests {
 		n += k
 	}
 	return n

@@ -1,0 +1,316 @@
+package reader_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/reader"
+)
+
+// shared makes the durable "d" as an operator would.
+func (b *bed) shared(cfg jetstream.ConsumerConfig) jetstream.Consumer {
+	b.Helper()
+	cfg.Durable, cfg.AckPolicy = "d", jetstream.AckExplicitPolicy
+	c, err := b.admin.CreateConsumer(b.ctx, b.stream, cfg)
+	b.must(err)
+	return c
+}
+
+// The stream is removed and made again, and the durable with it.
+func TestDurableOnARecreatedStream(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 20)
+	r := b.open(durable())
+	b.handle(r, 20)
+	b.recreate()
+	b.publish(101, 110)
+	b.handle(r, 10)
+	b.await("session_replaced", 1)
+	if n := b.count("stream_reset"); n != 1 {
+		t.Fatalf("the re-created stream was told %d times\n%s", n, b.story())
+	}
+}
+
+// A durable with an inactive threshold is made early and read late.
+func TestDurableThatLapsedBeforeOpen(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.shared(jetstream.ConsumerConfig{InactiveThreshold: 100 * time.Millisecond})
+	b.publish(1, 5)
+	b.eventually("the server has let it go", func() bool { return len(b.consumers()) == 0 })
+	b.handle(b.open(durable()), 5)
+}
+
+// A handler works for longer than the consumer may be inactive, and no other
+// message may be out meanwhile. That is nobody's failure.
+func TestHandlerSlowerThanTheThreshold(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	c := b.shared(jetstream.ConsumerConfig{InactiveThreshold: time.Second, MaxAckPending: 1, AckWait: time.Minute})
+	b.publish(1, 3)
+	cfg := durable()
+	cfg.Pull.Expires = time.Second
+	r := b.open(cfg)
+	m, err := r.Next(b.ctx)
+	b.must(err)
+	pulls := r.Status().Pulls
+	b.eventually("pulls have come and gone for longer than the threshold", func() bool { return r.Status().Pulls >= pulls+3 })
+	b.must(m.DoubleAck(b.ctx))
+	b.handle(r, 2)
+	if s := r.Status(); s.LastError != "" || s.Session.Number != 1 {
+		t.Fatalf("status %+v\n%s", s, b.story())
+	}
+	info, err := c.Info(b.ctx)
+	b.must(err)
+	if !info.Created.Equal(c.CachedInfo().Created) || info.NumRedelivered != 0 {
+		t.Fatalf("consumer %+v", info)
+	}
+}
+
+// A call of Next that gave up leaves nothing behind that takes a message.
+func TestNextThatGaveUpTakesNothing(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	private, shared := b.open(quick()), b.open(durable())
+	ended, cancel := context.WithCancel(b.ctx)
+	cancel()
+	for i := 1; i <= 200; i++ {
+		for _, r := range []*reader.Reader{private, shared} {
+			if _, err := r.Next(ended); !errors.Is(err, context.Canceled) {
+				t.Fatalf("round %d: %v", i, err)
+			}
+		}
+		b.publish(i, i)
+		b.expect(private, i, i)
+		m, err := shared.Next(b.ctx)
+		b.must(err)
+		if m.Sequence != uint64(i) || m.NumDelivered != 1 {
+			t.Fatalf("round %d: sequence %d, delivered %d times", i, m.Sequence, m.NumDelivered)
+		}
+		b.must(m.DoubleAck(b.ctx))
+	}
+}
+
+// A pull of a reader that was closed takes no message from the next one.
+func TestPullOfAClosedReaderTakesNothing(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	for i := 1; i <= 20; i++ {
+		first := b.open(durable())
+		b.must(first.Close(b.ctx))
+		b.publish(i, i)
+		second := b.open(durable())
+		m, err := second.Next(b.ctx)
+		b.must(err)
+		if m.Sequence != uint64(i) || m.NumDelivered != 1 {
+			t.Fatalf("round %d: sequence %d, delivered %d times", i, m.Sequence, m.NumDelivered)
+		}
+		b.must(m.DoubleAck(b.ctx))
+		b.must(second.Close(b.ctx))
+	}
+}
+
+// Three readers share a durable that lets one pull wait. Those without a place are
+// told so, or hear nothing; none of them ends, and none takes a message away.
+func TestOnePlaceForThreeReaders(t *testing.T) {
+	t.Parallel()
+	const count = 60
+	b := withStream(t)
+	b.shared(jetstream.ConsumerConfig{MaxWaiting: 1})
+	var mu sync.Mutex
+	acked := map[uint64]bool{}
+	ctx, stop := context.WithCancel(b.ctx)
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer stop()
+	began := time.Now()
+	var readers []*reader.Reader
+	for range 3 {
+		cfg := durable()
+		cfg.Observer = b.observe
+		opened := make(chan *reader.Reader, 1)
+		working.Go(func() {
+			r, err := reader.Open(ctx, b.js, cfg) // one without a place may not come so far
+			opened <- r
+			for err == nil {
+				var m reader.Message
+				if m, err = r.Next(ctx); err == nil && m.DoubleAck(ctx) == nil {
+					mu.Lock()
+					acked[m.Sequence] = true
+					mu.Unlock()
+					b.nudge()
+				}
+			}
+			if ctx.Err() == nil {
+				t.Error(err)
+			}
+		})
+		if len(readers) == 0 {
+			readers = append(readers, <-opened)
+		}
+	}
+	b.publish(1, count)
+	b.eventually("all are acked", func() bool { mu.Lock(); defer mu.Unlock(); return len(acked) == count })
+	r := readers[0]
+	if s := r.Status(); float64(requests(r)) > 10*(2+time.Since(began).Seconds()/0.05) {
+		t.Fatalf("status %+v\n%s", s, b.story())
+	}
+	stop()
+	working.Wait()
+	b.must(r.Close(b.ctx))
+}
+
+// What a consumer allows a pull to ask for is kept to from the first one.
+func TestLimitsOfADurableAreKept(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.shared(jetstream.ConsumerConfig{MaxRequestBatch: 3, MaxRequestExpires: 2 * time.Second, MaxRequestMaxBytes: 1000})
+	b.publish(1, 50)
+	r := b.open(durable())
+	b.handle(r, 50)
+	if s := r.Status(); s.LastError != "" || s.Session.Number != 1 || b.count("pull_refused") != 0 {
+		t.Fatalf("status %+v\n%s", s, b.story())
+	}
+}
+
+// What was handed out before a drain is acked behind it: nothing comes again.
+func TestDrainedDurableRedeliversNothing(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	c := b.shared(jetstream.ConsumerConfig{})
+	b.publish(1, 10)
+	r := b.open(durable())
+	b.eventually("all is buffered", func() bool { return r.Status().Buffered == 10 })
+	drained := make(chan error, 1)
+	go func() { drained <- r.Drain(b.ctx) }()
+	var held []reader.Message
+	for range 10 {
+		m, err := r.Next(b.ctx)
+		b.must(err)
+		held = append(held, m)
+	}
+	b.must(<-drained)
+	for _, m := range held {
+		b.must(m.DoubleAck(b.ctx))
+	}
+	info, err := c.Info(b.ctx)
+	b.must(err)
+	if info.NumAckPending != 0 || info.NumRedelivered != 0 || info.AckFloor.Stream != 10 {
+		t.Fatalf("consumer %+v", info)
+	}
+	b.publish(11, 11)
+	m, err := b.open(durable()).Next(b.ctx)
+	b.must(err)
+	if m.Sequence != 11 {
+		t.Fatalf("sequence %d came again", m.Sequence)
+	}
+}
+
+// A consumer with priority groups wants pulls that name one: the server's words
+// come to the caller.
+func TestPriorityGroupIsRefused(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 3)
+	if b.older(11) {
+		b.shared(jetstream.ConsumerConfig{})
+		b.handle(b.open(durable()), 3) // there are none
+		return
+	}
+	b.shared(jetstream.ConsumerConfig{PriorityPolicy: jetstream.PriorityPolicyPinned, PriorityGroups: []string{"g"}, PinnedTTL: time.Minute})
+	ctx, cancel := context.WithTimeout(b.ctx, 3*time.Second)
+	defer cancel()
+	if r, err := reader.Open(ctx, b.js, durable()); !contains(err, "Priority Group missing") {
+		t.Fatalf("got %v and %v, want the server's refusal", r, err)
+	}
+}
+
+// noPause shows, on a server that knows no pause, that there is none to withstand.
+func (b *bed) noPause(consumer string) {
+	b.Helper()
+	short, cancel := context.WithTimeout(b.ctx, 200*time.Millisecond)
+	defer cancel()
+	if p, err := b.admin.PauseConsumer(short, b.stream, consumer, time.Now().Add(time.Hour)); err == nil {
+		b.Fatalf("paused by a server that does not know how: %+v", p)
+	}
+}
+
+// full waits until the reader has read ahead as far as it may, and gives how far.
+func (b *bed) full(r *reader.Reader) int {
+	b.Helper()
+	b.await("buffer_full", 1)
+	return r.Status().Buffered
+}
+
+// An operator's pause amid a backlog holds while the server is restarted within it,
+// and the durable stays the one it was.
+func TestPausedDurableThroughARestart(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	c := b.shared(jetstream.ConsumerConfig{})
+	b.publish(1, 20)
+	cfg := durable()
+	cfg.Pull.MaxMessages = 5
+	r := b.open(cfg)
+	n := b.full(r)
+	if b.older(11) {
+		b.noPause("d")
+		b.handle(r, 20)
+		return
+	}
+	_, err := b.admin.PauseConsumer(b.ctx, b.stream, "d", time.Now().Add(time.Hour))
+	b.must(err)
+	b.handle(r, n)
+	b.await("paused", 1)
+	b.must(b.server.Term(b.ctx))
+	b.must(b.server.Start(b.ctx))
+	b.eventually("the operator is back", b.direct.IsConnected)
+	b.await("paused", 2)
+	if s := r.Status(); s.State != reader.StatePaused || s.Delivered != uint64(n) || s.APIRequests["consumer_create"] != 0 {
+		t.Fatalf("status %+v\n%s", s, b.story())
+	}
+	_, err = b.admin.ResumeConsumer(b.ctx, b.stream, "d")
+	b.must(err)
+	b.handle(r, 20-n)
+	info, err := c.Info(b.ctx)
+	b.must(err)
+	if !info.Created.Equal(c.CachedInfo().Created) {
+		t.Fatal("the durable was made again")
+	}
+}
+
+// A private reader's consumer is paused: it is told, and nothing is replaced.
+func TestPausedConsumerIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 20)
+	cfg := quick()
+	cfg.Pull.MaxMessages = 5
+	r := b.open(cfg)
+	n := b.full(r)
+	consumer := r.Status().Session.Consumer
+	if b.older(11) {
+		b.noPause(consumer)
+		b.expect(r, 1, 20)
+		return
+	}
+	_, err := b.admin.PauseConsumer(b.ctx, b.stream, consumer, time.Now().Add(time.Hour))
+	b.must(err)
+	b.expect(r, 1, n)
+	b.await("paused", 1)
+	if s := r.Status(); s.State != reader.StatePaused || s.LastError != "" {
+		t.Fatalf("status %+v\n%s", s, b.story())
+	}
+	_, err = b.admin.ResumeConsumer(b.ctx, b.stream, consumer)
+	b.must(err)
+	b.expect(r, n+1, 20)
+	if n := r.Status().Session.Number; n != 1 {
+		t.Fatalf("session %d\n%s", n, b.story())
+	}
+}
