@@ -16,8 +16,9 @@ func (b *bed) recreate() {
 	s, err := b.admin.Stream(b.ctx, b.stream)
 	b.must(err)
 	cfg := s.CachedInfo().Config
+	told := b.count("stream_missing")
 	b.must(b.admin.DeleteStream(b.ctx, b.stream))
-	b.await("stream_missing", b.count("stream_missing")+1)
+	b.await("stream_missing", told+1)
 	_, err = b.admin.CreateStream(b.ctx, cfg)
 	b.must(err)
 }
