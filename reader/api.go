@@ -178,6 +178,7 @@ type consumerLimits struct {
 	MaxBatch      int               `json:"max_batch"`
 	MaxExpires    time.Duration     `json:"max_expires"`
 	MaxBytes      int               `json:"max_bytes"`
+	Groups        []string          `json:"priority_groups"`
 	Metadata      map[string]string `json:"metadata"`
 }
 
@@ -272,7 +273,7 @@ func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
 	f := &session.ConsumerFacts{
 		Name: c.Name, DeliveredConsumer: c.Delivered.Consumer, DeliveredStream: c.Delivered.Stream, Pending: c.Pending,
 		Paused: c.Paused, AckPending: c.AckPending, MaxAckPending: l.MaxAckPending, AckFloor: c.AckFloor.Stream,
-		AckNone: l.AckPolicy == "none", PushBased: l.DeliverTo != "", Owner: l.Metadata[ownerKey],
+		AckNone: l.AckPolicy == "none", PushBased: l.DeliverTo != "", Grouped: len(l.Groups) > 0, Owner: l.Metadata[ownerKey],
 		Limits: session.Limits{Batch: l.MaxBatch, Expires: l.MaxExpires, Bytes: l.MaxBytes},
 	}
 	if f.Filters = l.Filters; l.Filter != "" {

@@ -209,8 +209,8 @@ func TestDrainedDurableRedeliversNothing(t *testing.T) {
 	}
 }
 
-// A consumer with priority groups wants pulls that name one: the server's words
-// come to the caller.
+// A consumer with priority groups wants pulls that name one: Open says at once that
+// it is not for a reader.
 func TestPriorityGroupIsRefused(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
@@ -221,10 +221,8 @@ func TestPriorityGroupIsRefused(t *testing.T) {
 		return
 	}
 	b.shared(jetstream.ConsumerConfig{PriorityPolicy: jetstream.PriorityPolicyPinned, PriorityGroups: []string{"g"}, PinnedTTL: time.Minute})
-	ctx, cancel := context.WithTimeout(b.ctx, 3*time.Second)
-	defer cancel()
-	if r, err := reader.Open(ctx, b.js, durable()); !contains(err, "Priority Group missing") {
-		t.Fatalf("got %v and %v, want the server's refusal", r, err)
+	if r, err := reader.Open(b.ctx, b.js, durable()); !errors.Is(err, reader.ErrConfig) || !contains(err, "priority groups") {
+		t.Fatalf("got %v and %v, want ErrConfig that says why", r, err)
 	}
 }
 

@@ -46,7 +46,8 @@ type ConsumerFacts struct {
 	AckFloor          uint64
 	AckNone           bool
 	PushBased         bool
-	Level             int // metadata _nats.level, 0 unknown
+	Grouped           bool // it has priority groups
+	Level             int  // metadata _nats.level, 0 unknown
 	Owner             string
 	Filters           []string
 	Limits            Limits

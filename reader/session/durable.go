@@ -44,6 +44,10 @@ func (m *Machine) durableThere(now time.Duration, a *attempt, f ConsumerFacts) {
 		m.failAttempt(now, fmt.Errorf("%w: Subjects: durable %s filters %s, not %s: name its own filters or none", ErrConfig,
 			m.cfg.Durable, subjectList(f.Filters), subjectList(m.cfg.Subjects)))
 		return
+	case f.Grouped:
+		// Every pull would have to name a group, and may have to leave it to another.
+		m.failAttempt(now, fmt.Errorf("%w: durable %s has priority groups, which a reader does not serve: use one without", ErrConfig, m.cfg.Durable))
+		return
 	case f.AckNone:
 		m.failAttempt(now, fmt.Errorf("%w: durable %s takes no acks: a durable reader needs explicit acks", ErrConfig, m.cfg.Durable))
 		return
