@@ -29,6 +29,10 @@ func apiPrefix(js jetstream.JetStream) string {
 	return jetstream.DefaultAPIPrefix
 }
 
+// shortestThreshold is the inactive threshold of a consumer that is to be gone soon;
+// the server adds 0.1 to 1 s to any.
+const shortestThreshold = time.Millisecond
+
 // consumerConfig is the part of a consumer's configuration that we set. Fields the
 // server does not know are refused from 2.12 on, so none is sent for nothing.
 type consumerConfig struct {
@@ -67,6 +71,9 @@ func (r *Reader) consumer(c session.Create) consumerConfig {
 	if r.cfg.Durable != "" {
 		out.Durable, out.AckPolicy, out.InactiveThreshold = c.Name, "explicit", 0
 	}
+	if c.Lapse {
+		out.InactiveThreshold = shortestThreshold
+	}
 	switch c.Start {
 	case session.StartSequence:
 		out.StartSequence = c.Sequence
@@ -93,7 +100,11 @@ func (r *Reader) requestBody(e session.Effect, stream string, durable json.RawMe
 	switch e.API {
 	case session.APIStreamNames:
 		return json.Marshal(map[string]string{"subject": r.cfg.Subjects[0]})
-	case session.APIConsumerCreate:
+	case session.APIConsumerCreate, session.APIConsumerUpdate:
+		action := "create"
+		if e.API == session.APIConsumerUpdate {
+			action = "update"
+		}
 		var config any = r.consumer(e.Create)
 		if e.Create.Again && durable != nil {
 			var err error
@@ -101,7 +112,7 @@ func (r *Reader) requestBody(e session.Effect, stream string, durable json.RawMe
 				return nil, err
 			}
 		}
-		return json.Marshal(map[string]any{"stream_name": stream, "config": config, "action": "create"})
+		return json.Marshal(map[string]any{"stream_name": stream, "config": config, "action": action})
 	case session.APIConsumerReset, session.APIMessageGet:
 		return []byte(`{"seq":` + strconv.FormatUint(e.Sequence, 10) + `}`), nil
 	}
@@ -204,7 +215,7 @@ func decode(api session.API, data []byte) (a session.Answer, config json.RawMess
 				a.Stream = s.facts()
 			}
 		}
-	case session.APIConsumerCreate, session.APIConsumerInfo:
+	case session.APIConsumerCreate, session.APIConsumerUpdate, session.APIConsumerInfo:
 		var c consumerAnswer
 		if err = json.Unmarshal(data, &c); err == nil {
 			if a.Err = c.Error.err(); a.Err == nil {

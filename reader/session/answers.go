@@ -40,7 +40,7 @@ func (m *Machine) statusInUse(now time.Duration, s *Session, st Status) {
 	case room:
 		m.awaitRoom(now, s, q, known)
 	case gone:
-		s.gone = true
+		s.deleted = true
 		m.condemnSilently(now, CauseConsumerDeleted)
 	case asks:
 		if m.phase == Reading {
@@ -172,9 +172,6 @@ func (m *Machine) statusUnproven(now time.Duration, a *attempt, st Status) {
 		}
 	}
 	if !rule.proves {
-		if rule.inUse == gone && a.made != nil {
-			m.left.drop(a.made)
-		}
 		m.failAttempt(now, refusal(st))
 		return
 	}

@@ -14,6 +14,7 @@ const (
 	APIStreamNames    API = "stream_names"
 	APIStreamInfo     API = "stream_info"
 	APIConsumerCreate API = "consumer_create"
+	APIConsumerUpdate API = "consumer_update"
 	APIConsumerInfo   API = "consumer_info"
 	APIConsumerDelete API = "consumer_delete"
 	APIConsumerReset  API = "consumer_reset"
@@ -32,6 +33,7 @@ type Create struct {
 	Time     int64
 	Inactive time.Duration // how long the server keeps it without a pull
 	Again    bool          // a durable that was read before: the configuration it had
+	Lapse    bool          // an update of a consumer that is to be gone soon: with the shortest threshold
 }
 
 // ConsumerFacts is what a create's or an ask's answer tells.
@@ -103,7 +105,7 @@ const (
 	codeStreamNotFound   = 10059
 	codeDeliverAllOnly   = 10101
 	codeConsumerExists   = 10148
-	codeConsumerAbsent   = 10149
+	codeConsumerAbsent   = 10149 // the answer to an update
 	codeInactiveLimit    = 10153
 	codeInvalidReset     = 10204
 )

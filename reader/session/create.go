@@ -30,7 +30,7 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 	}
 	c.Name, c.Inactive = a.made.name, m.cfg.Inactive
 	m.subscribe(now, a, c.Name)
-	a.sess.startSeq, a.sess.snapshot = c.Sequence, c.Start == StartLastPerSubject
+	a.sess.made, a.sess.startSeq, a.sess.snapshot = c, c.Sequence, c.Start == StartLastPerSubject
 	a.step = creating
 	a.made.touched = now
 	a.made.creates++
@@ -91,6 +91,9 @@ func (m *Machine) nameTaken(now time.Duration, a *attempt, err error) {
 				m.clear(a, l, err)
 				return
 			}
+			if ans.Err == nil {
+				m.left.drop(l)
+			}
 			m.failAttempt(now, err)
 		})
 	default:
@@ -126,19 +129,54 @@ func (ls *leftovers) deletable(but *leftover) (found *leftover) {
 }
 
 // makeRoom is for an attempt that would be one consumer too many: a leftover goes
-// first. Where none is known to exist, the session in use is bound anew.
+// first, or the session in use is bound anew. One that was told to lapse makes room
+// as soon as the server says that it is gone.
 func (m *Machine) makeRoom(now time.Duration, a *attempt) {
-	l := m.left.deletable(nil)
+	l, soon := m.left.deletable(nil), m.left.lapsing()
+	there := m.cur != nil && !m.cur.gone
 	switch {
 	case l != nil && l.answered:
 		m.clear(a, l, nil)
-	case m.cur != nil && !m.cur.gone:
+	case there && (!m.cur.condemned || m.level >= levelReset):
+		m.rebind(now, a)
+	case soon != nil && !m.asks.denied.holds(now):
+		m.awaitLapse(a, soon)
+	case there:
 		m.rebind(now, a)
 	case l != nil:
 		m.clear(a, l, nil)
 	default:
-		m.failAttempt(now, fmt.Errorf("%d consumers of earlier attempts are not deleted yet", len(m.left.list)))
+		m.clearAgain(now, a)
 	}
+}
+
+// clearAgain is for an attempt that has nothing better to make room with than a
+// leftover whose delete failed before.
+func (m *Machine) clearAgain(now time.Duration, a *attempt) {
+	for _, l := range m.left.list {
+		if l.req == 0 && !l.shortened {
+			m.clear(a, l, nil)
+			return
+		}
+	}
+	m.failAttempt(now, fmt.Errorf("%d consumers of earlier attempts are not deleted yet", len(m.left.list)))
+}
+
+// awaitLapse asks whether a consumer that was told to lapse has done so.
+func (m *Machine) awaitLapse(a *attempt, l *leftover) {
+	a.step = clearing
+	a.req = m.request(Effect{API: APIConsumerInfo, Consumer: l.name}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		switch {
+		case isCode(ans.Err, codeConsumerNotFound):
+			m.left.gone(m, l, "it lapsed")
+			m.anew(now, a, ans.Err)
+		case ans.Err != nil:
+			m.failAttempt(now, fmt.Errorf("ask about consumer %s: %w", l.name, ans.Err))
+		default:
+			m.failAttempt(now, lapsesSoon(l.name))
+		}
+	})
 }
 
 // clear deletes a consumer of ours that stands in the way, then creates. A 10014
@@ -152,17 +190,27 @@ func (m *Machine) clear(a *attempt, l *leftover, why error) {
 			m.anew(now, a, why)
 			return
 		}
-		l.stays = codeOf(ans.Err) == 0
-		if l.stays && m.cur != nil && !m.cur.gone && !m.cur.condemned {
-			m.unsubscribe(a)
-			m.renew(a)
-			m.rebind(now, a)
-			return
-		}
+		l.stays = undeletable(ans.Err)
 		if why == nil {
 			why = fmt.Errorf("delete consumer %s: %w", l.name, ans.Err)
 		}
-		m.failAttempt(now, why)
+		switch {
+		case l.stays && m.cur != nil && !m.cur.gone && !m.cur.condemned:
+			m.unsubscribe(a)
+			m.renew(a)
+			m.rebind(now, a)
+		case l.stays && l.shortens():
+			a.req = m.shorten(l.made, func(now time.Duration, ans Answer) {
+				a.req = 0
+				if ans.Err == nil {
+					m.toldToLapse(now, l)
+					why = lapsesSoon(l.name)
+				}
+				m.failAttempt(now, why)
+			})
+		default:
+			m.failAttempt(now, why)
+		}
 	})
 }
 
@@ -198,6 +246,7 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 	}
 	m.streamSeen()
 	m.limits.obey(f.Limits)
+	m.noteLevel(&f)
 	if f.DeliveredConsumer != 0 {
 		// An earlier attempt's, of the same configuration, that was pulled from.
 		m.clear(a, a.made, nil)

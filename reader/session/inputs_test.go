@@ -256,7 +256,7 @@ func (s *story) view(*args) {
 	v := s.m.View(s.now)
 	line := fmt.Sprintf("view session=%d cursor=%d pending=%d orphans=%d missed=%d duplicates=%d gaps=%d pulls=%d",
 		v.Number, v.Cursor.Sequence, v.Pending, v.Orphans, v.Figures.Missed, v.Figures.Duplicates, v.Figures.Gaps, v.Figures.Pulls)
-	for _, api := range []API{APIStreamNames, APIStreamInfo, APIConsumerCreate, APIConsumerInfo, APIConsumerDelete, APIConsumerReset, APIMessageGet} {
+	for _, api := range []API{APIStreamNames, APIStreamInfo, APIConsumerCreate, APIConsumerUpdate, APIConsumerInfo, APIConsumerDelete, APIConsumerReset, APIMessageGet} {
 		if n := v.Figures.API[api]; n > 0 {
 			line += fmt.Sprintf(" %s=%d", api, n)
 		}

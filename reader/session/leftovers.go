@@ -11,7 +11,8 @@ import (
 const lapseGrace = 10 * time.Second
 
 // leftovers are deleted after the proof or the heal, paced by the policy, until
-// the server says so or they have lapsed (rule 10).
+// the server says so or they have lapsed; one that cannot be deleted is told to
+// lapse soon (rule 10).
 type leftovers struct {
 	list []*leftover
 	by   time.Duration // Ending: when we stop trying
@@ -44,6 +45,7 @@ func (m *Machine) retire(now time.Duration, s *Session) {
 	m.left.list = append(m.left.list, &leftover{
 		name: s.consumer, answered: true, pulled: true, session: s.number,
 		touched: max(s.lastAnswer, s.pulls.since, s.created), next: now,
+		made: s.made, unsure: s.silent || s.condemned,
 	})
 }
 
@@ -80,7 +82,7 @@ func (ls *leftovers) tick(m *Machine, now time.Duration) {
 			continue
 		}
 		if l.req == 0 && now >= l.next && !ls.busy() && m.cleans(now) {
-			ls.remove(m, l)
+			ls.remove(m, now, l)
 		}
 	}
 }
@@ -106,6 +108,9 @@ func (ls *leftovers) wake(m *Machine, w *wake) {
 // server; a pull on an earlier connection, which the server may take for alive, keeps
 // the consumer alive until it expires.
 func (m *Machine) lapses(l *leftover) time.Duration {
+	if l.shortened {
+		return l.touched + lapseSpread + lapseGrace
+	}
 	t := l.touched + m.cfg.Inactive + lapseGrace
 	if l.pulled && m.connectedAt > l.touched {
 		t += m.cfg.Expires
@@ -121,32 +126,54 @@ func (m *Machine) certainlyGone(now time.Duration, l *leftover) bool {
 	return l.answered || (m.phase == Ending && now >= l.touched+m.cfg.Retry.AttemptTimeout)
 }
 
-func (ls *leftovers) remove(m *Machine, l *leftover) {
+// remove asks the server to delete a leftover, or to let it lapse.
+func (ls *leftovers) remove(m *Machine, now time.Duration, l *leftover) {
 	l.tries++
+	switch {
+	case m.ownerUnknown(l) && m.asks.denied.holds(now):
+		ls.tellLeft(m, l, errors.New("whose it is cannot be asked: it lapses by itself"))
+		ls.leave(m, l)
+	case m.ownerUnknown(l):
+		ls.identify(m, l)
+	case l.softer && l.shortens():
+		ls.soften(m, l)
+	default:
+		ls.delete(m, l)
+	}
+}
+
+func (ls *leftovers) delete(m *Machine, l *leftover) {
 	l.req = m.request(Effect{API: APIConsumerDelete, Consumer: l.name}, func(now time.Duration, a Answer) {
 		l.req = 0
-		switch {
-		case a.Err == nil, isCode(a.Err, codeStreamNotFound), isCode(a.Err, codeConsumerNotFound) && m.certainlyGone(now, l):
+		if a.Err == nil || isCode(a.Err, codeStreamNotFound) || isCode(a.Err, codeConsumerNotFound) && m.certainlyGone(now, l) {
 			ls.gone(m, l, "")
 			return
 		}
-		if !l.told {
-			l.told = true
-			e := Event{Kind: KindOrphanLeft, Session: l.session, Consumer: l.name, Err: a.Err, Code: codeOf(a.Err)}
-			if e.Code == codeConsumerNotFound {
-				e.Err, e.Text = nil, "its create was not answered: it may still be made, and is asked for again"
-			}
-			m.tell(e)
-		}
-		if !errors.Is(a.Err, ErrDenied) {
+		ls.tellLeft(m, l, a.Err)
+		l.stays = undeletable(a.Err)
+		l.softer = l.stays
+		switch denied := errors.Is(a.Err, ErrDenied); {
+		case denied && l.shortens():
+			l.next = now
+		case denied:
+			ls.leave(m, l) // asking again changes nothing
+		default:
 			l.next = now + m.deletePause(l, a.Err)
-			return
-		}
-		// Asking again changes nothing: it lapses by itself.
-		if l.next = m.lapses(l); m.ended() {
-			ls.drop(l)
 		}
 	})
+}
+
+// tellLeft tells once that a consumer of ours is left.
+func (ls *leftovers) tellLeft(m *Machine, l *leftover, err error) {
+	if l.told {
+		return
+	}
+	l.told = true
+	e := Event{Kind: KindOrphanLeft, Session: l.session, Consumer: l.name, Err: err, Code: codeOf(err)}
+	if e.Code == codeConsumerNotFound {
+		e.Err, e.Text = nil, "its create was not answered: it may still be made, and is asked for again"
+	}
+	m.tell(e)
 }
 
 // deletePause paces the deletes of one leftover. One that the server does not know,

@@ -66,7 +66,7 @@ func requestLine(e Effect) string {
 	if e.Consumer != "" {
 		s += " " + e.Consumer
 	}
-	if e.API != APIConsumerCreate {
+	if e.API != APIConsumerCreate && e.API != APIConsumerUpdate {
 		if e.Sequence > 0 {
 			s += fmt.Sprintf(" to=%d", e.Sequence)
 		}
@@ -81,6 +81,9 @@ func requestLine(e Effect) string {
 	}
 	if e.Create.Again {
 		s += " again"
+	}
+	if e.Create.Lapse {
+		s += " lapse"
 	}
 	return s
 }

@@ -50,6 +50,7 @@ type Machine struct {
 	floor     uint64 // a durable's: everything up to here was acknowledged
 
 	limits  Limits
+	level   int // the server's API level, as consumers tell it; 0 unknown
 	pending uint64
 	buf     buffer
 	end     end

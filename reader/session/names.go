@@ -22,7 +22,11 @@ type leftover struct {
 	next  time.Duration
 	req   RequestID
 	told  bool // orphan_left was told
-	stays bool // a delete of it was denied or not answered: deleting it makes no room
+
+	stays     bool // a delete of it was denied or not answered: deleting it makes no room
+	softer    bool // the next request tells it to lapse instead
+	shortened bool // it was told to lapse
+	unsure    bool // under Config's Name: another reader may hold the name by now
 }
 
 // maxConsumers is how many consumers of one reader may exist at a time: the one
@@ -71,7 +75,7 @@ func (ls *leftovers) sameAs(c Create, recovery int) (same []*leftover, others in
 	for _, l := range ls.list {
 		made := l.made
 		made.Name = c.Name
-		if l.recovery == recovery && made == c && l.held && !l.pulled {
+		if l.recovery == recovery && made == c && l.held && !l.pulled && !l.shortened {
 			same = append(same, l)
 			continue
 		}
@@ -88,4 +92,30 @@ func oldest(ls []*leftover) *leftover {
 		}
 	}
 	return o
+}
+
+// ownerUnknown says that a leftover of Config's Name may be somebody else's: its
+// create was not answered, or it was ours when its session was last heard of. A name
+// held by another owner is never deleted (rule 11).
+func (m *Machine) ownerUnknown(l *leftover) bool {
+	return m.cfg.Name != "" && (l.unsure || !l.answered)
+}
+
+// identify asks whose a leftover is before it is deleted.
+func (ls *leftovers) identify(m *Machine, l *leftover) {
+	l.req = m.request(Effect{API: APIConsumerInfo, Consumer: l.name}, func(now time.Duration, a Answer) {
+		l.req = 0
+		switch {
+		case a.Err == nil && a.Consumer.Owner == m.cfg.ID:
+			l.unsure, l.answered = false, true
+			l.next = now
+		case a.Err == nil:
+			ls.gone(m, l, "its name is another reader's")
+		case isCode(a.Err, codeStreamNotFound), isCode(a.Err, codeConsumerNotFound) && m.certainlyGone(now, l):
+			ls.gone(m, l, "")
+		default:
+			ls.tellLeft(m, l, a.Err)
+			l.next = now + m.deletePause(l, a.Err)
+		}
+	})
 }

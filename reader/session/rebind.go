@@ -19,6 +19,7 @@ const levelReset = 4
 func (m *Machine) rebind(now time.Duration, a *attempt) {
 	old := m.cur
 	m.subscribe(now, a, old.consumer)
+	a.sess.made = old.made
 	if m.phase == Reading || m.phase == Silent {
 		m.dropAsks()
 		m.enterReplacing(now, CauseRequested, false, nil)
@@ -44,6 +45,7 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 	old := m.cur
 	a.req = m.request(Effect{API: APIConsumerInfo, Consumer: old.consumer}, func(now time.Duration, ans Answer) {
 		a.req = 0
+		m.noteLevel(ans.Consumer)
 		switch {
 		case isCode(ans.Err, codeConsumerNotFound):
 			old.gone = true
@@ -56,6 +58,8 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 			// Ours is gone, and its name was taken by somebody else.
 			old.gone = true
 			m.anew(now, a, nil)
+		case old.lapsing:
+			m.failAttempt(now, lapsesSoon(old.consumer))
 		case m.skipping() || !m.settled():
 			// It is to start elsewhere: a reset goes to the cursor only.
 			m.clearOwn(now, a)
@@ -106,14 +110,26 @@ func (m *Machine) pinOrProve(now time.Duration, a *attempt) {
 	m.pin(now, a)
 }
 
-// clearOwn deletes the consumer in use, which is ours alone, and creates anew.
+// clearOwn deletes the consumer in use, which is ours alone, and creates anew. One
+// that cannot be deleted is told to lapse; the next attempt finds it gone.
 func (m *Machine) clearOwn(now time.Duration, a *attempt) {
 	old := m.cur
 	a.step = clearing
 	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: old.consumer}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		if ans.Err != nil && !isCode(ans.Err, codeConsumerNotFound) {
-			m.failAttempt(now, fmt.Errorf("delete consumer %s: %w", old.consumer, ans.Err))
+			err := fmt.Errorf("delete consumer %s: %w", old.consumer, ans.Err)
+			if !undeletable(ans.Err) || old.made.Name == "" {
+				m.failAttempt(now, err)
+				return
+			}
+			a.req = m.shorten(old.made, func(now time.Duration, ans Answer) {
+				a.req = 0
+				if ans.Err == nil {
+					old.condemned, old.lapsing, err = true, true, lapsesSoon(old.consumer)
+				}
+				m.failAttempt(now, err)
+			})
 			return
 		}
 		old.gone, old.condemned = true, true

@@ -16,7 +16,7 @@ func (m *Machine) subjectOf(api API, consumer string) string {
 		return m.cfg.APIPrefix + "STREAM.NAMES"
 	case APIStreamInfo:
 		return m.cfg.APIPrefix + "STREAM.INFO." + stream
-	case APIConsumerCreate:
+	case APIConsumerCreate, APIConsumerUpdate:
 		s := m.cfg.APIPrefix + "CONSUMER.CREATE." + stream + "." + consumer
 		if len(m.cfg.Subjects) == 1 {
 			s += "." + m.cfg.Subjects[0]

@@ -8,6 +8,7 @@ type Session struct {
 	attempt  int // names the inbox
 	consumer string
 	inbox    string // with its wildcard
+	made     Create // what its consumer was made with
 
 	created  time.Duration
 	provenAt time.Duration
@@ -22,7 +23,9 @@ type Session struct {
 
 	silent    bool          // an outstanding pull and no answer for two heartbeats; it can heal
 	condemned bool          // ended by a gap, a refusal or a consumer that is gone; it never heals
+	deleted   bool          // a status said that its consumer was deleted: only the API's word is certain
 	gone      bool          // its consumer is known not to exist
+	lapsing   bool          // its consumer could not be deleted, and was told to lapse
 	unbound   bool          // its inbox is unsubscribed: nothing can heal it
 	askedAt   time.Duration // the first pull after the last answer; 0 none
 
