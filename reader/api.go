@@ -175,6 +175,7 @@ type consumerAnswer struct {
 		Stream uint64 `json:"stream_seq"`
 	} `json:"ack_floor"`
 	AckPending int    `json:"num_ack_pending"`
+	Waiting    int    `json:"num_waiting"`
 	Pending    uint64 `json:"num_pending"`
 	Paused     bool   `json:"paused"`
 }
@@ -183,6 +184,7 @@ type consumerLimits struct {
 	AckPolicy     string            `json:"ack_policy"`
 	AckWait       time.Duration     `json:"ack_wait"`
 	MaxAckPending int               `json:"max_ack_pending"`
+	MaxWaiting    int               `json:"max_waiting"`
 	DeliverTo     string            `json:"deliver_subject"`
 	Filter        string            `json:"filter_subject"`
 	Filters       []string          `json:"filter_subjects"`
@@ -285,7 +287,11 @@ func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
 		Name: c.Name, DeliveredConsumer: c.Delivered.Consumer, DeliveredStream: c.Delivered.Stream, Pending: c.Pending,
 		Paused: c.Paused, AckPending: c.AckPending, MaxAckPending: l.MaxAckPending, AckFloor: c.AckFloor.Stream,
 		AckNone: l.AckPolicy == "none", PushBased: l.DeliverTo != "", Grouped: len(l.Groups) > 0, Owner: l.Metadata[ownerKey],
+		Waiting: c.Waiting, MaxWaiting: l.MaxWaiting,
 		Limits: session.Limits{Batch: l.MaxBatch, Expires: l.MaxExpires, Bytes: l.MaxBytes},
+	}
+	if l.MaxWaiting > 0 {
+		f.Limits.Waiting = max(l.MaxWaiting-1, 1) // one is left for the first pull of a replacement
 	}
 	if f.Filters = l.Filters; l.Filter != "" {
 		f.Filters = []string{l.Filter}

@@ -67,12 +67,24 @@ func (r *Reader) forgetBuffer() {
 	if r.cfg.Durable != "" {
 		for _, waiting := range [][]Message{r.batch[r.at:], r.ready} {
 			for _, m := range waiting {
-				r.giveBack(m.Msg)
+				r.returns = append(r.returns, m.Msg)
 			}
 		}
+		r.giveBackAll()
 	}
 	r.batch, r.ready, r.at = nil, nil, 0
 	r.markDone()
+}
+
+// giveBackAll gives back what was not handed out, once the rules say so; mu is held.
+func (r *Reader) giveBackAll() {
+	if !r.givesBack {
+		return
+	}
+	for _, msg := range r.returns {
+		r.giveBack(msg)
+	}
+	r.returns = nil
 }
 
 func (r *Reader) leftBehind() error {

@@ -30,6 +30,9 @@ func (r *Reader) follow() {
 			r.rouse()
 		case session.DoEnd:
 			r.finish(e.Err)
+		case session.DoGiveBack:
+			r.givesBack = true
+			r.giveBackAll()
 		case session.DoDone:
 			r.quit = true
 			for _, cancel := range r.cancels {

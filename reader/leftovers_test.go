@@ -81,27 +81,19 @@ func TestLeftoverOfAForgedDeletion(t *testing.T) {
 			b.publish(1, 10)
 			r := b.open(cfg)
 			b.expect(r, 1, 10)
-			before := total(r)
+			before := requests(r)
 			b.fault("forge-status(code=409)")
 			b.publish(11, 20)
 			b.expect(r, 11, 20)
 			b.await("session_replaced", 1)
 			b.alone(r)
-			if n := total(r) - before; n > 4 {
+			if n := requests(r) - before; n > 4 {
 				t.Fatalf("%d requests for one replacement, at most 4: %v\n%s", n, r.Status().APIRequests, b.story())
 			}
 			b.publish(21, 30)
 			b.expect(r, 21, 30)
 		})
 	}
-}
-
-// total is how many API requests a reader made.
-func total(r *reader.Reader) (n uint64) {
-	for _, k := range r.Status().APIRequests {
-		n += uint64(k)
-	}
-	return n
 }
 
 // Deletes are denied, or never answered, and sessions end again and again by a lost
@@ -201,7 +193,10 @@ func TestLeftoversOfThirtyEnds(t *testing.T) {
 		func() { _ = b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer) }, // it may be gone already
 		func() { b.fault("drop-message(nth=1,limit=1)") },
 		func() { b.fault("forge-status(code=409,limit=1)") },
-		func() { b.fault("lose-reply(subject=CONSUMER.DELETE.>,for=300ms)"); b.fault("drop-message(nth=1,limit=1)") },
+		func() {
+			b.fault("lose-reply(subject=CONSUMER.DELETE.>,for=300ms)")
+			b.fault("drop-message(nth=1,limit=1)")
+		},
 		func() { b.fault("drop-subscription") },
 		func() { b.fault("cut") },
 	}

@@ -32,14 +32,17 @@ type Reader struct {
 	ctx    context.Context // ends with the last work
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	rules   *session.Machine
-	ready   []Message         // accepted, in order, not yet taken by a caller
-	held    map[int]*nats.Msg // messages in doubt, by attempt
-	subs    map[int]*nats.Subscription
-	cancels map[session.RequestID]context.CancelFunc
-	durable json.RawMessage // configuration of the durable as read at bind
-	ackWait time.Duration
+	mu    sync.Mutex
+	rules *session.Machine
+	ready []Message         // accepted, in order, not yet taken by a caller
+	held  map[int]*nats.Msg // messages in doubt, by attempt
+
+	returns   []*nats.Msg // a durable's, to be given back when the rules say so
+	givesBack bool        // they have said so
+	subs      map[int]*nats.Subscription
+	cancels   map[session.RequestID]context.CancelFunc
+	durable   json.RawMessage // configuration of the durable as read at bind
+	ackWait   time.Duration
 
 	draining []chan struct{} // inboxes of a durable that deliver what came before
 	work     []job           // what is to be done with nats.go, in order

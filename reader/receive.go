@@ -56,8 +56,13 @@ func (r *Reader) accept(msg *nats.Msg, a ackSubject, now time.Duration) {
 }
 
 // giveBack naks a durable's message that no caller will see, so that another
-// reader gets it at once; mu is held. A lost nak costs ack_wait.
+// reader gets it at once; mu is held. At the end it waits for the rules' word. A lost
+// nak costs ack_wait.
 func (r *Reader) giveBack(msg *nats.Msg) {
+	if r.closed.Load() && !r.givesBack {
+		r.returns = append(r.returns, msg)
+		return
+	}
 	r.enqueue(job{run: func() { _ = r.nc.Publish(msg.Reply, []byte("-NAK")) }})
 }
 

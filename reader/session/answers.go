@@ -172,7 +172,7 @@ func (m *Machine) statusUnproven(now time.Duration, a *attempt, st Status) {
 		}
 	}
 	if !rule.proves {
-		m.failAttempt(now, refusal(st))
+		m.failAttempt(now, fmt.Errorf("%w%s", refusal(st), a.crowd))
 		return
 	}
 	if st.Code != 100 {

@@ -45,6 +45,8 @@ type ConsumerFacts struct {
 	Paused            bool
 	AckPending        int
 	MaxAckPending     int
+	Waiting           int // pulls that wait on it, of every reader
+	MaxWaiting        int // how many may
 	AckFloor          uint64
 	AckNone           bool
 	PushBased         bool

@@ -46,7 +46,7 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 		case a.Err == nil:
 			m.limits.obey(a.Consumer.Limits)
 			m.paused = a.Consumer.Paused
-			m.lose(now, there, true, fmt.Errorf("consumer %s exists, its answers do not arrive", s.consumer))
+			m.lose(now, there, true, fmt.Errorf("consumer %s exists, its answers do not arrive%s", s.consumer, a.Consumer.crowd()))
 		case isCode(a.Err, codeConsumerNotFound):
 			s.gone = true
 			m.condemn(now, CauseConsumerGone, false, nil)

@@ -41,11 +41,12 @@ type attempt struct {
 	facts    StreamFacts
 	held     *Delivery // a message that is not accepted while the identity is in doubt
 
-	nothing bool // the create's answer said that nothing waits
-	turns   int  // consumers given up on the way
-	bound   bool // an existing consumer is bound as it is
-	paused  bool // the consumer that is bound is paused
-	raced   bool // another reader created the durable first
+	nothing bool   // the create's answer said that nothing waits
+	turns   int    // consumers given up on the way
+	bound   bool   // an existing consumer is bound as it is
+	paused  bool   // the consumer that is bound is paused
+	raced   bool   // another reader created the durable first
+	crowd   string // why a durable may have no room for the first pull
 	proofBy time.Duration
 	probe   uint64        // its first pull, by token
 	probeBy time.Duration // when an unanswered probe counts as lost
@@ -73,7 +74,7 @@ func (a *attempt) tick(m *Machine, now time.Duration) {
 		return
 	}
 	m.rec.unproven++
-	m.failAttempt(now, fmt.Errorf("no proof within %s: the pull on %s got %w", a.proofBy-a.began, a.sess.consumer, ErrNoAnswer))
+	m.failAttempt(now, fmt.Errorf("no proof within %s: the pull on %s got %w%s", a.proofBy-a.began, a.sess.consumer, ErrNoAnswer, a.crowd))
 }
 
 // attemptNow begins an attempt. While the session in use is only silent, each

@@ -24,6 +24,7 @@ func (m *Machine) Disconnected(now time.Duration) {
 		l.req = 0
 	}
 	if m.ended() {
+		m.given()
 		m.settle(now)
 		return
 	}

@@ -10,18 +10,27 @@ import (
 // it does not exist, never deleted and never reset (rule 12).
 func (m *Machine) bindDurable(now time.Duration, a *attempt) {
 	m.subscribe(now, a, m.cfg.Durable)
-	a.step, a.bound = asking, true
+	a.bound = true
 	if m.asks.denied.holds(now) && !m.cfg.StopAtEnd {
 		m.createDurable(now, a)
 		return
 	}
+	m.askDurable(now, a)
+}
+
+// askDurable asks whether the durable exists and what it is like. Servers of 2.10 look
+// for pulls that nobody waits for at this request, and else once a second only.
+func (m *Machine) askDurable(now time.Duration, a *attempt) {
+	a.step = asking
 	a.req = m.request(Effect{API: APIConsumerInfo, Consumer: m.cfg.Durable}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		switch {
+		case ans.Err == nil && !m.blind && (m.madeAt > 0 || m.cur != nil && m.cur.deleted):
+			m.lookAgain(now, a, ans.Consumer)
 		case ans.Err == nil:
 			m.durableThere(now, a, *ans.Consumer)
 		case isCode(ans.Err, codeConsumerNotFound) && m.number > 0 && !m.blind:
-			m.lookAgain(now, a)
+			m.lookAgain(now, a, nil)
 		case isCode(ans.Err, codeConsumerNotFound):
 			m.createDurable(now, a)
 		case errors.Is(ans.Err, ErrDenied) && m.number == 0 && m.cfg.StopAtEnd:
@@ -60,12 +69,31 @@ func (m *Machine) durableThere(now time.Duration, a *attempt, f ConsumerFacts) {
 		m.cursor = Cursor{Sequence: f.DeliveredStream}
 		m.start.kind = StartPosition
 	}
+	a.crowd = f.crowd()
+	if m.cur != nil && !m.cur.unbound && (f.MaxWaiting == 1 || a.crowd != "") {
+		// No pull of the new session can wait beside those of the one in use.
+		if m.phase == Reading || m.phase == Silent {
+			m.unused(now)
+		}
+		m.unbind(now, a)
+		return
+	}
 	m.prove(now, a)
 }
 
-// lookAgain looks at the stream before a durable that was read is made again: in a
-// stream that was re-created, its floor means nothing.
-func (m *Machine) lookAgain(now time.Duration, a *attempt) {
+// crowd says that no further pull can wait on a consumer: servers from 2.11 on drop
+// such a pull without a word.
+func (f *ConsumerFacts) crowd() string {
+	if f.MaxWaiting == 0 || f.Waiting < f.MaxWaiting {
+		return ""
+	}
+	return fmt.Sprintf(": %d pulls wait on %s, its max_waiting is %d: raise it, or read with fewer readers", f.Waiting, f.Name, f.MaxWaiting)
+}
+
+// lookAgain looks at the stream before a durable that was read is bound or made
+// again: in a stream that was re-created, its floor means nothing. there is the
+// durable if it exists.
+func (m *Machine) lookAgain(now time.Duration, a *attempt, there *ConsumerFacts) {
 	a.req = m.request(Effect{API: APIStreamInfo}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		switch {
@@ -74,24 +102,42 @@ func (m *Machine) lookAgain(now time.Duration, a *attempt) {
 		case ans.Err != nil:
 			m.failAttempt(now, fmt.Errorf("look at stream %s: %w", m.cfg.Stream, ans.Err))
 			return
-		case ans.Stream.Created != m.created && m.created != 0 && !ans.Stream.Mirror:
-			if m.tellReset(now, *ans.Stream, true); m.ended() {
+		case m.created == 0, ans.Stream.Created == m.created, ans.Stream.Mirror:
+			if m.noteRollBack(now, *ans.Stream); m.ended() {
 				return
 			}
-			m.created, m.cursor, m.floor = ans.Stream.Created, Cursor{}, 0
-			if m.cfg.OnReset == OnResetFollowNew {
-				m.floor = ans.Stream.Last
-			}
-		case ans.Stream.Last < m.floor:
-			// Rolled back below what was acknowledged: what it holds was read, all
-			// that comes is new.
-			if m.tellReset(now, *ans.Stream, false); m.ended() {
+		case m.number == 0:
+			m.created = ans.Stream.Created // nothing was read of the one before
+		default:
+			if m.followReset(now, *ans.Stream); m.ended() {
 				return
 			}
-			m.cursor, m.floor = Cursor{Sequence: ans.Stream.Last}, ans.Stream.Last
+		}
+		if there != nil {
+			m.place(now, a, *there)
+			return
 		}
 		m.createDurable(now, a)
 	})
+}
+
+// noteRollBack notes a stream without its tail. Below what was acknowledged, what it
+// holds was read and all that comes is new.
+func (m *Machine) noteRollBack(now time.Duration, f StreamFacts) {
+	if f.Last >= m.floor {
+		return
+	}
+	m.tellReset(now, f, false)
+	m.cursor, m.floor = Cursor{Sequence: f.Last}, f.Last
+}
+
+// followReset goes over to a stream that was re-created.
+func (m *Machine) followReset(now time.Duration, f StreamFacts) {
+	m.tellReset(now, f, true)
+	m.created, m.cursor, m.floor = f.Created, Cursor{}, 0
+	if m.cfg.OnReset == OnResetFollowNew {
+		m.floor = f.Last
+	}
 }
 
 // noteFloor keeps up to where every message of the durable was acknowledged: where
@@ -119,10 +165,7 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 		a.req = 0
 		switch {
 		case ans.Err == nil:
-			if gone, ok := (Cursor{Sequence: m.floor}).passed(ans.Consumer.DeliveredStream + 1); ok && c.Again && !m.workQueue {
-				m.miss(gone, "at most: while the durable was gone")
-			}
-			m.durableThere(now, a, *ans.Consumer)
+			m.durableMade(now, a, c, *ans.Consumer)
 		case isCode(ans.Err, codeDeliverAllOnly) && !m.workQueue:
 			m.workQueue = true
 			m.createDurable(now, a)
@@ -134,6 +177,57 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 			m.prove(now, a)
 		default:
 			m.failAttempt(now, ans.Err)
+		}
+	})
+}
+
+// durableMade looks at the stream once more behind the create's answer: it may have
+// been re-created since it was looked at before.
+func (m *Machine) durableMade(now time.Duration, a *attempt, c Create, f ConsumerFacts) {
+	if c.Again && c.Start == StartSequence {
+		m.madeAt = c.Sequence
+	}
+	if m.blind {
+		m.place(now, a, f)
+		return
+	}
+	a.step = pinning
+	m.lookAgain(now, a, &f)
+}
+
+// place goes on with a durable that begins where it should.
+func (m *Machine) place(now time.Duration, a *attempt, f ConsumerFacts) {
+	if m.madeAt > 0 && m.madeAt != m.floor+1 && f.DeliveredConsumer == 0 {
+		m.makeAnew(now, a, f)
+		return
+	}
+	if gone, ok := (Cursor{Sequence: m.floor}).passed(f.DeliveredStream + 1); ok && m.madeAt > 0 {
+		m.miss(gone, "at most: while the durable was gone")
+	}
+	m.madeAt = 0
+	m.durableThere(now, a, f)
+}
+
+// makeAnew is for a durable that this reader has just made, at a place that belongs
+// to a stream that is no more: it would skip what lies before it. Nobody has read
+// from it, so nothing is lost with it. No other durable is ever deleted.
+func (m *Machine) makeAnew(now time.Duration, a *attempt, f ConsumerFacts) {
+	a.step = clearing
+	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: m.cfg.Durable}, func(now time.Duration, ans Answer) {
+		a.req = 0
+		switch {
+		case ans.Err == nil, isCode(ans.Err, codeConsumerNotFound):
+			if a.turns++; a.turns > maxTurns {
+				m.failAttempt(now, fmt.Errorf("durable %s: its stream is re-created again and again", m.cfg.Durable))
+				return
+			}
+			m.createDurable(now, a)
+		case errors.Is(ans.Err, ErrDenied):
+			m.madeAt = 0
+			m.miss(span{m.floor + 1, f.DeliveredStream}, "at most: durable "+m.cfg.Durable+" begins behind them and cannot be deleted")
+			m.durableThere(now, a, f)
+		default:
+			m.failAttempt(now, fmt.Errorf("delete durable %s: %w", m.cfg.Durable, ans.Err))
 		}
 	})
 }

@@ -26,6 +26,7 @@ const (
 	DoReplaced   // local: Replace Ticket returns with Err
 	DoRaise      // local: the next call of Next gets Err once
 	DoEnd        // local: nothing more will be accepted; after the buffer io.EOF, or Err
+	DoGiveBack   // local: what a durable sent and nobody was handed is given back
 	DoDone       // local: everything of ours on the server is settled or given up
 )
 

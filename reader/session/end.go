@@ -161,6 +161,9 @@ func (m *Machine) OpenTimedOut(now time.Duration, why error) {
 func (m *Machine) Close(now, by time.Duration) {
 	if m.ended() {
 		m.left.by = by
+		if !m.cfg.private() && m.giving == 0 {
+			m.do(Effect{Do: DoGiveBack})
+		}
 		m.settle(now)
 		return
 	}
@@ -170,6 +173,7 @@ func (m *Machine) Close(now, by time.Duration) {
 	}
 	m.do(Effect{Do: DoEnd, Err: ErrClosed})
 	m.shut(now, by)
+	m.giveBack(now)
 	m.settle(now)
 }
 
@@ -210,7 +214,7 @@ func (m *Machine) settle(now time.Duration) {
 	if m.phase != Ending {
 		return
 	}
-	if len(m.left.list) > 0 && now < m.left.by {
+	if (len(m.left.list) > 0 || m.giving != 0) && now < m.left.by {
 		return
 	}
 	for _, l := range m.left.list {
@@ -221,6 +225,7 @@ func (m *Machine) settle(now time.Duration) {
 	for _, id := range m.openRequests() {
 		m.cancel(id)
 	}
+	m.given()
 	m.phase, m.since = Done, now
 	m.do(Effect{Do: DoDone})
 }

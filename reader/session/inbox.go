@@ -122,7 +122,7 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 		m.used(now, s, d)
 		return Drop
 	}
-	if s.snapshot && m.edge > 0 && s.number > 1 && d.Sequence > m.edge {
+	if s.snapshot && m.edge > 0 && !s.whole && d.Sequence > m.edge {
 		m.snapshotUsed(now)
 		return Drop
 	}
@@ -149,11 +149,10 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 // dropped message.
 func (m *Machine) used(now time.Duration, s *Session, d Delivery) {
 	if s.snapshot && d.Pending == 0 && m.edge > 0 {
-		if s.number > 1 {
+		if !s.whole {
 			m.snapshotUsed(now)
 			return
 		}
-		// The first session saw its own snapshot whole and goes on in order.
 		m.edge, s.snapshot = 0, false
 	}
 	m.endBehind(now, s, d)

@@ -41,6 +41,8 @@ func effectLine(e Effect) string {
 		return "raise" + errText(e.Err)
 	case DoEnd:
 		return "end" + errText(e.Err)
+	case DoGiveBack:
+		return "give back"
 	case DoDone:
 		return "all done"
 	}

@@ -48,6 +48,7 @@ type Machine struct {
 	missedTo  uint64 // bounds of what a filtered reader missed were told up to here
 	workQueue bool   // a durable's stream: it must be read from its beginning
 	floor     uint64 // a durable's: everything up to here was acknowledged
+	madeAt    uint64 // where this reader made the durable, until the stream was looked at; 0 elsewhere
 
 	limits  Limits
 	level   int // the server's API level, as consumers tell it; 0 unknown
@@ -60,8 +61,9 @@ type Machine struct {
 	attempts int
 	nextReq  RequestID
 	reqs     map[RequestID]*request
-	looked   bool // the stream was looked at before the first create
-	blind    bool // STREAM.INFO is not permitted
+	giving   RequestID // the ask before a durable's messages are given back; 0 none
+	looked   bool      // the stream was looked at before the first create
+	blind    bool      // STREAM.INFO is not permitted
 	unseen   denial
 
 	full, fullTold, caughtUp, paused, waitingAcks, large bool

@@ -88,7 +88,7 @@ func (m *Machine) pinned(now time.Duration, a *attempt) bool {
 		if m.start.kind == StartLastPerSubject {
 			m.start.kind = StartPosition
 			if m.cursor.Sequence < a.facts.Last {
-				m.edge = a.facts.Last
+				m.edge, a.sess.whole = a.facts.Last, true
 			}
 		}
 		if m.cursor.Time == 0 && a.facts.Last == m.cursor.Sequence {
@@ -144,7 +144,7 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 		return
 	}
 	a.informed = true
-	if m.number == 0 {
+	if m.number == 0 || m.start.kind == StartLastPerSubject {
 		if !m.pinned(now, a) {
 			return
 		}
@@ -201,6 +201,8 @@ func (m *Machine) streamReset(now time.Duration, a *attempt, f StreamFacts, anot
 		m.start = origin{kind: StartTime, time: m.cursor.Time + 1}
 	case another && m.cfg.OnReset == OnResetFollowNew:
 		m.start = origin{kind: StartNew}
+	case another && m.cfg.Start == StartLastPerSubject && !m.blind:
+		m.start = origin{kind: StartLastPerSubject}
 	default:
 		m.start = origin{kind: StartAll}
 	}

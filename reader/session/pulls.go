@@ -182,6 +182,9 @@ func (b *buffer) weigh(size int) {
 // a message weighed lately, 0 unknown: a pull reserves the bytes it is likely to
 // need, so that the next one can go out before it ends.
 func (c *Config) ask(b buffer, p *pulls, l Limits, size int) (q Pull, ok bool) {
+	if l.Waiting > 0 && p.outstanding() && len(p.open) >= l.Waiting {
+		return q, false
+	}
 	maxBatch, maxBytes := c.MaxMessages, c.MaxBytes
 	if l.Batch > 0 {
 		maxBatch = min(maxBatch, l.Batch)

@@ -21,10 +21,23 @@ func (m *Machine) rebind(now time.Duration, a *attempt) {
 	m.subscribe(now, a, old.consumer)
 	a.sess.made = old.made
 	if m.phase == Reading || m.phase == Silent {
-		m.dropAsks()
-		m.enterReplacing(now, CauseRequested, false, nil)
-		m.rec.tries, m.rec.noSlot = 1, true
+		m.unused(now)
+		m.rec.noSlot = true
 	}
+	m.unbind(now, a)
+}
+
+// unused begins a recovery for a session that is about to lose its inbox by an
+// operator's wish.
+func (m *Machine) unused(now time.Duration) {
+	m.dropAsks()
+	m.enterReplacing(now, CauseRequested, false, nil)
+	m.rec.tries = 1
+}
+
+// unbind takes the session in use off its inbox before the attempt goes on.
+func (m *Machine) unbind(now time.Duration, a *attempt) {
+	old := m.cur
 	a.step, a.proofBy = draining, now+drainWait
 	if old.unbound {
 		m.Drained(now, old.attempt)
@@ -42,6 +55,10 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 		return
 	}
 	a.step, a.proofBy = asking, 0
+	if !m.cfg.private() {
+		m.askDurable(now, a)
+		return
+	}
 	old := m.cur
 	a.req = m.request(Effect{API: APIConsumerInfo, Consumer: old.consumer}, func(now time.Duration, ans Answer) {
 		a.req = 0

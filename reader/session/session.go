@@ -16,6 +16,7 @@ type Session struct {
 	consumerSeq uint64 // last consumer sequence accounted for
 	startSeq    uint64 // stream sequence it was asked to start at
 	snapshot    bool   // last per subject: stream sequences jump by design
+	whole       bool   // its own snapshot fixed where snapshots end: it is read whole, and on in order
 
 	lastAnswer  time.Duration // 0: none yet
 	lastMessage time.Duration // 0: none yet

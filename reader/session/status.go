@@ -83,12 +83,14 @@ type Limits struct {
 	Batch   int
 	Expires time.Duration
 	Bytes   int
+	Waiting int // pulls at a time
 }
 
 // obey takes over the tighter of both limits.
 func (l *Limits) obey(o Limits) {
 	l.Batch = tighter(l.Batch, o.Batch)
 	l.Bytes = tighter(l.Bytes, o.Bytes)
+	l.Waiting = tighter(l.Waiting, o.Waiting)
 	l.Expires = tighter(l.Expires, o.Expires)
 }
 
