@@ -1,6 +1,8 @@
 package reader_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -11,5 +13,12 @@ import (
 func TestMain(m *testing.M) {
 	lab.Main()
 	readAsChild()
+	if url := os.Getenv(holdVariable); url != "" {
+		if err := holdName(url); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
