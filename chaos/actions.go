@@ -65,7 +65,7 @@ func (e *Environment) plan(ctx context.Context, s Spec) (action, error) {
 	case "step-down-stream":
 		return e.stepDownStream(a, stream.CachedInfo())
 	case "fill-consumers":
-		return e.fillConsumers(a, stream, s)
+		return e.fillConsumers(ctx, a, stream, s)
 	case "purge-stream":
 		return e.purgeStream(a, stream, s)
 	case "delete-stream":

@@ -96,6 +96,22 @@ func TestFillConsumersThatCannotAct(t *testing.T) {
 	}
 }
 
+// A dry run tells that nothing limits the consumers, as the fault itself does. A server bounds them from 2.15 on.
+func TestFillConsumersWithoutLimit(t *testing.T) {
+	s := newStage(t)
+	s.limit(0)
+	would, err := s.env.Preview(t.Context(), s.spec("fill-consumers"))
+	if atLeast(s.env.JS.Conn().ConnectedServerVersion(), 2, 15) {
+		if err != nil || !strings.Contains(strings.Join(would.Does, " "), "up to the limit of the account or the server") {
+			t.Errorf("got %q, %v", would.Does, err)
+		}
+		return
+	}
+	if err == nil || !strings.Contains(err.Error(), "no max_consumers") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDeleteStream(t *testing.T) {
 	s := newStage(t)
 	_, told := s.run(t.Context(), nil, "delete-stream@1ms")

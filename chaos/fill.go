@@ -23,8 +23,24 @@ const (
 	fillMargin = time.Minute
 )
 
+// limited refuses a stream without a max_consumers of its own where nothing else bounds its consumers: a server
+// would take them all.
+func (e *Environment) limited(ctx context.Context) error {
+	if atLeast(e.JS.Conn().ConnectedServerVersion(), 2, 15) {
+		return nil
+	}
+	account, err := e.JS.AccountInfo(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("limits of the account: %w", err)
+	case account.Limits.MaxConsumers <= 0:
+		return fmt.Errorf("stream %s has no max_consumers: there is nothing to fill", e.Stream)
+	}
+	return nil
+}
+
 // fillConsumers makes consumers until the server refuses one.
-func (e *Environment) fillConsumers(a action, stream jetstream.Stream, s Spec) (action, error) {
+func (e *Environment) fillConsumers(ctx context.Context, a action, stream jetstream.Stream, s Spec) (action, error) {
 	config := stream.CachedInfo().Config
 	if config.Retention != jetstream.LimitsPolicy {
 		return a, fmt.Errorf("stream %s has %s retention, where a consumer decides what is kept: fill-consumers needs limits retention", e.Stream, config.Retention)
@@ -32,6 +48,9 @@ func (e *Environment) fillConsumers(a action, stream jetstream.Stream, s Spec) (
 	limit := fmt.Sprintf("max_consumers %d", config.MaxConsumers)
 	if config.MaxConsumers <= 0 {
 		limit = "the limit of the account or the server"
+		if err := e.limited(ctx); err != nil {
+			return a, err
+		}
 	}
 	tag := nuid.Next()
 	length := s.Length() + fillMargin
@@ -40,16 +59,6 @@ func (e *Environment) fillConsumers(a action, stream jetstream.Stream, s Spec) (
 	a.steps = []string{fmt.Sprintf("%s, again and again up to %s (%d are there): in memory, expiring after %s", e.subject("CONSUMER.CREATE."+e.Stream+"."+fillName(tag, 0)), limit, stream.CachedInfo().State.Consumers, length)}
 	a.undo = []string{e.subject("CONSUMER.DELETE."+e.Stream+"."+fillName(tag, 0)) + ", each of them"}
 	a.do = func(ctx context.Context) error {
-		// Without a limit a server would take them all.
-		if config.MaxConsumers <= 0 && !atLeast(e.JS.Conn().ConnectedServerVersion(), 2, 15) {
-			account, err := e.JS.AccountInfo(ctx)
-			if err != nil {
-				return fmt.Errorf("limits of the account: %w", err)
-			}
-			if account.Limits.MaxConsumers <= 0 {
-				return fmt.Errorf("stream %s has no max_consumers: there is nothing to fill", e.Stream)
-			}
-		}
 		for n := range maxFill {
 			_, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 				Name: fillName(tag, n), AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverNewPolicy,

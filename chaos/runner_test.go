@@ -48,7 +48,7 @@ func newStage(t *testing.T) *stage {
 	}
 	s := &stage{T: t}
 	s.env = &Environment{Stream: stageStream, JS: js, Lab: server, Status: s.status}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: stageStream, Subjects: []string{"s.>"}}); err != nil {
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: stageStream, Subjects: []string{"s.>"}, MaxConsumers: 100}); err != nil {
 		t.Fatal(err)
 	}
 	s.makeConsumer(jetstream.ConsumerConfig{Name: "ours", Metadata: map[string]string{OwnerKey: "me"}, InactiveThreshold: time.Minute})
