@@ -72,7 +72,7 @@ func NewClient(base, token string) (*Client, error) {
 		base: u.Scheme + "://" + u.Host, token: token,
 		// No proxy of the environment: the address is meant as it is.
 		http: &http.Client{
-			Transport:     &http.Transport{Proxy: nil, MaxIdleConns: 2, IdleConnTimeout: idleTimeout},
+			Transport:     &http.Transport{Proxy: nil, DialContext: dialToSpeakFirst, MaxIdleConns: 2, IdleConnTimeout: idleTimeout},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
