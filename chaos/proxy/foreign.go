@@ -17,7 +17,7 @@ var (
 // What a client of another protocol begins with.
 var (
 	errWebSocket = errors.New("WebSocket is not spoken by this proxy: connect with nats:// or tls://")
-	errHTTP      = errors.New("the client speaks HTTP")
+	errHTTP      = errors.New("the client speaks HTTP: this port is for NATS clients, and an HTTP control has one of its own")
 	errTLS       = errors.New("the client speaks TLS and this proxy none: connect with nats://, or give Options.ServerTLS.Certificates, " +
 		"and Options.ServerTLSFirst for clients that do TLS first")
 )

@@ -106,6 +106,8 @@ func (p *Proxy) clientMisfit(err error) string {
 		return "the client speaks no TLS: clients of this proxy have to speak TLS: connect with tls://"
 	case gone(err) && !p.options.ServerTLSFirst:
 		return "the client ends the connection before TLS is up: clients of this proxy have to speak TLS; one that does TLS first needs Options.ServerTLSFirst"
+	case p.options.ServerTLSFirst && errors.Is(err, context.DeadlineExceeded):
+		return "the client is silent: clients of this proxy have to speak TLS first"
 	case p.options.ServerTLSFirst:
 		return "the client does not begin with TLS: clients of this proxy have to speak TLS first: " + err.Error()
 	default:

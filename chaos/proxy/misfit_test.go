@@ -105,7 +105,7 @@ func TestClientMisfits(t *testing.T) {
 		"unknown":          {change: own(false, tls.RequireAndVerifyClientCert), options: []nats.Option{knows, nats.ClientCert(other.cert, other.key)}, says: []string{"the client's certificate is refused", "Options.ServerTLS.ClientCAs"}},
 		"first":            {change: own(false, 0), options: []nats.Option{knows, first}, says: []string{"TLS with a client", "Options.ServerTLSFirst"}},
 		"first and no TLS": {change: func(*proxy.Options) {}, options: []nats.Option{knows, first}, says: []string{"the client speaks TLS and this proxy none", "Options.ServerTLS.Certificates"}},
-		"not first":        {change: func(o *proxy.Options) { own(true, 0)(o); o.DialTimeout = soon }, options: []nats.Option{knows}, says: []string{"clients of this proxy have to speak TLS first"}},
+		"not first":        {change: func(o *proxy.Options) { own(true, 0)(o); o.DialTimeout = soon }, options: []nats.Option{knows}, says: []string{"the client is silent: clients of this proxy have to speak TLS first"}},
 	} {
 		m.bed, m.scheme = b, "nats"
 		t.Run(name, m.check)
