@@ -58,7 +58,7 @@ func (p *program) injectProxy(c *cli.Context, w injectPlan) error {
 	if err != nil {
 		return err
 	}
-	lines.firing(chaos.Firing{Time: time.Now(), Spec: spec, Phase: chaos.PhaseEnded}, acted)
+	lines.over(time.Now(), fault, acted)
 	if acted == 0 {
 		lines.note("fault " + spec.Fault() + " met nothing to act on")
 	}

@@ -99,7 +99,7 @@ func aim(ctx context.Context, env *chaos.Environment, w injectPlan) error {
 
 // injectNow makes the fault, waits for its end and undoes it.
 func (p *program) injectNow(ctx context.Context, env *chaos.Environment, w injectPlan) error {
-	lines := &printer{json: w.json, out: p.stdout, gone: func() {}}
+	lines := &printer{json: w.json, bare: true, out: p.stdout, gone: func() {}}
 	runner, err := chaos.NewRunner(env, []chaos.Spec{w.fault}, func(f chaos.Firing) {
 		if f.Phase != chaos.PhaseFailed { // told as the error it is
 			lines.firing(f, -1)

@@ -24,6 +24,7 @@ const (
 // printer writes what happens, one line each, from any goroutine.
 type printer struct {
 	json bool
+	bare bool   // faults are told without their schedule: they act at once
 	gone func() // called once when nobody reads the lines any more
 
 	mu    sync.Mutex
@@ -113,8 +114,12 @@ type faultJSON struct {
 // negative where that says nothing.
 func (p *printer) firing(f chaos.Firing, acted int) {
 	if p.json {
+		fault := f.Spec.String()
+		if p.bare {
+			fault = f.Spec.Fault()
+		}
 		j := faultJSON{
-			Schema: faultSchema, Type: "fault", Time: stamp(f.Time), Fault: f.Spec.String(), Phase: string(f.Phase), Target: f.Target,
+			Schema: faultSchema, Type: "fault", Time: stamp(f.Time), Fault: fault, Phase: string(f.Phase), Target: f.Target,
 		}
 		if f.Took > 0 {
 			j.Took, j.TookNS = f.Took.String(), int64(f.Took)
@@ -166,6 +171,20 @@ func (p *printer) change(c control.Change) {
 		l.add("for", c.Fault.For)
 	}
 	p.plain(c.Time, l)
+}
+
+// over writes that a fault on somebody's proxy has ended, and how often it acted.
+func (p *printer) over(at time.Time, f control.Fault, acted int) {
+	if p.json {
+		p.document(faultJSON{
+			Schema: faultSchema, Type: "fault", Time: stamp(at), ID: f.ID, Fault: f.Fault, Phase: string(chaos.PhaseEnded), Acted: &acted,
+		})
+		return
+	}
+	l := line{sentence: fmt.Sprintf("fault %s %s", f.Fault, chaos.PhaseEnded)}
+	l.number("id", f.ID)
+	l.add("acted", fmt.Sprint(acted))
+	p.plain(at, l)
 }
 
 // acted writes what a fault did on the wire, with further facts as key, value.

@@ -38,29 +38,36 @@ const (
 
 const controlTokenEnv = "NATS_READER_CONTROL_TOKEN"
 
-const proxyDescription = `Stands in front of any nats-server, for any client, and lets faults act on single frames and on
-whole connections. Clients connect to --listen as they would to the server, with the same login.
+const proxyDescription = `Stands in front of any nats-server, for any client, and lets faults act on
+single frames and on whole connections. Clients connect to --listen as they
+would to the server, with the same login.
 
-Faults come from --fault, which may be given several times, and from the HTTP control, which
-nats-reader inject --proxy and any HTTP client can use:
+Faults come from --fault, which may be given several times, and from the HTTP
+control, which nats-reader inject --proxy and any HTTP client can use:
 
 nats-reader proxy --upstream nats://127.0.0.1:4222 --control 127.0.0.1:8474
-nats-reader inject 'drop-message(nth=3)' --proxy http://127.0.0.1:8474 --for 10s
-curl -d '{"fault":"drop-message(nth=3)","for":"10s"}' http://127.0.0.1:8474/faults
+nats-reader inject 'drop-message(nth=3)' --for 10s \
+   --proxy http://127.0.0.1:8474
+curl -d '{"fault":"drop-message(nth=3)","for":"10s"}' \
+   http://127.0.0.1:8474/faults
 
-TLS with the server is that of --tlsca, --tlscert, --tlskey and --tlsfirst, or of the context where
---upstream is not given; it ends at the proxy, so that faults on frames work, and clients need none
-unless --listen-cert and --listen-key say so (--listen-tlsfirst: before the server's INFO).
+TLS with the server is that of --tlsca, --tlscert, --tlskey and --tlsfirst,
+or of the context where --upstream is not given; it ends at the proxy, so
+that faults on frames work, and clients need none unless --listen-cert and
+--listen-key say so (--listen-tlsfirst: before the server's INFO).
 
-An upstream that is down, or accepts and says no INFO within 2s (1s while another is left to try, or
-what --timeout says), is passed over; where none is left the client's connection is closed.
+An upstream that is down, or accepts and says no INFO within 2s (1s while
+another is left to try, or what --timeout says), is passed over; where none
+is left the client's connection is closed.
 
-The control asks for a token when one is set by --control-token, by --token on this command line or by
-NATS_READER_CONTROL_TOKEN. An address of --listen or --control that is not loopback needs one, also where
-there is no control to ask for it: other machines reach the server through the proxy.
+The control asks for a token when one is set by --control-token, by --token
+on this command line or by NATS_READER_CONTROL_TOKEN. An address of --listen
+or --control that is not loopback needs one, also where there is no control
+to ask for it: other machines reach the server through the proxy.
 
-What listens and each thing a fault does are lines on stdout, remarks are lines on stderr (with --format
-json on stdout too). Ctrl-C clears the faults, closes the connections and ends with exit code 130.`
+What listens and each thing a fault does are lines on stdout, remarks are
+lines on stderr (with --format json on stdout too). Ctrl-C clears the faults,
+closes the connections and ends with exit code 130.`
 
 func (p *program) proxyCommand() *cli.Command {
 	return &cli.Command{
@@ -108,7 +115,9 @@ func (p *program) runProxy(ctx context.Context, plan proxyPlan, lines *printer) 
 	defer remarks.close()
 	options := plan.options
 	options.OnFiring = func(f proxy.Firing) {
-		remarks.offer(func() { lines.acted(f, "id", fmt.Sprint(f.ID), "client", f.Frame.Client) })
+		remarks.offer(func() {
+			lines.acted(f, "id", fmt.Sprint(f.ID), "connection", fmt.Sprint(f.Frame.Conn), "client", f.Frame.Client)
+		})
 	}
 	options.OnNotice = func(n proxy.Notice) {
 		remarks.offer(func() {
