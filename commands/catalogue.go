@@ -96,13 +96,21 @@ func describeFault(w io.Writer, f chaos.Fault) {
 	case f.Default > 0:
 		length = f.Default.String()
 	}
-	fmt.Fprintf(w, "%s\n  does:   %s\n  where:  %s\n  danger: %s\n  undo:   %s\n  lasts:  %s\n", title, f.Does, f.Where, f.Danger, f.Undo, length)
+	fmt.Fprintln(w, title)
+	said := func(head, text string) {
+		fmt.Fprintf(w, "  %-8s%s\n", head, fold(text, len("  danger: ")))
+	}
+	said("does:", f.Does)
+	said("where:", f.Where)
+	said("danger:", f.Danger)
+	said("undo:", f.Undo)
+	said("lasts:", length)
 	for i, q := range f.Parameters {
-		head := "          "
+		head := ""
 		if i == 0 {
-			head = "  with:   "
+			head = "with:"
 		}
-		fmt.Fprintf(w, "%s%s\n", head, describeParameter(q))
+		said(head, describeParameter(q))
 	}
 	fmt.Fprintln(w)
 }

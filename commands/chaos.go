@@ -7,13 +7,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-const chaosDescription = `nats-reader chaos list     prints all faults: what they do, where, danger, undo
-nats-reader chaos clear    undoes what a killed nats-reader has left
+const chaosDescription = `nats-reader chaos list   prints all faults: what they do, where, danger, undo
+nats-reader chaos clear  undoes what a killed nats-reader has left
 
-clear undoes the faults on servers that are in the journal of a process that no longer lives, and removes
-temporary folders and servers of labs whose owner is dead. It connects to the server that the journal
-names, with the login of the flags and the environment, or that of the context used then. --dry-run tells
-what it would do. Exit code 0: nothing is left; 1: something is.`
+clear undoes the faults on servers that are in the journal of a process that
+no longer lives, and removes temporary folders and servers of labs whose
+owner is dead. It connects to the server that the journal names, with the
+login of the flags and the environment, or that of the context used then.
+--dry-run tells what it would do. Exit code 0: nothing is left; 1: something
+is.`
 
 // chaosVerbs are what can follow "chaos".
 var chaosVerbs = []string{"list", "clear"}

@@ -91,7 +91,7 @@ func capital(s string) string {
 
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
-		Name: "explain", Usage: "what a status, err_code, event, cause, state or fault means and what to do",
+		Name: "explain", Usage: "what a status, code, event, state or fault means; what to do",
 		ArgsUsage: "[WORD...]",
 		Flags: []cli.Flag{
 			formatFlag(),
@@ -177,6 +177,7 @@ func wordsOf(all []entry) []string {
 }
 
 func printEntries(w io.Writer, found []entry) error {
+	said := func(text string) string { return fold(text, len("  means:  ")) }
 	for i, e := range found {
 		if i > 0 {
 			if _, err := fmt.Fprintln(w); err != nil {
@@ -187,12 +188,16 @@ func printEntries(w io.Writer, found []entry) error {
 		if e.Text != "" {
 			title += fmt.Sprintf(" %q", e.Text)
 		}
-		if _, err := fmt.Fprintf(w, "%s (%s)\n  means:  %s\n  reader: %s\n  do:     %s\n", title, e.Topic, e.Means, e.Reader, e.Do); err != nil {
+		title = fold(fmt.Sprintf("%s (%s)", title, e.Topic), 0)
+		if _, err := fmt.Fprintf(w, "%s\n  means:  %s\n  reader: %s\n  do:     %s\n", title, said(e.Means), said(e.Reader), said(e.Do)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// wordColumn is where what is said of a word begins in the list of all.
+const wordColumn = 23
 
 // listWords lists all words, a topic after the other.
 func listWords(w io.Writer, all []entry) error {
@@ -208,7 +213,7 @@ func listWords(w io.Writer, all []entry) error {
 			if about == "" {
 				about, _, _ = strings.Cut(e.Means, ". ")
 			}
-			if _, err := fmt.Fprintf(w, "  %-20s %s\n", e.Word, about); err != nil {
+			if _, err := fmt.Fprintf(w, "  %-20s %s\n", e.Word, fold(about, wordColumn)); err != nil {
 				return err
 			}
 		}

@@ -24,19 +24,23 @@ const defaultInject = 10 * time.Second
 
 const injectDescription = `One fault at once: on a proxy that runs somewhere, or on a live server.
 
-nats-reader inject 'drop-message(nth=3)' --proxy http://127.0.0.1:8474 --for 10s
+nats-reader inject 'drop-message(nth=3)' --for 10s \
+   --proxy http://127.0.0.1:8474
 nats-reader inject delete-consumer ORDERS
 nats-reader inject pause-consumer ORDERS reader-Ab12-2 --for 30s --dry-run
-nats-reader inject purge-stream ORDERS --allow-server-faults --target-name ORDERS
+nats-reader inject purge-stream ORDERS --allow-server-faults \
+   --target-name ORDERS
 
-A fault that lasts ends after --for, or with Ctrl-C. What it takes to undo a fault on a server is written
-down before it is made: after a kill -9 nats-reader chaos clear undoes it.
+A fault that lasts ends after --for, or with Ctrl-C. What it takes to undo a
+fault on a server is written down before it is made: after a kill -9
+nats-reader chaos clear undoes it.
 
-On a server only a consumer of ours is touched; with none named, the one of ours on the stream. A
-consumer of others, or a whole stream, needs --allow-server-faults; what destroys messages, or a
-durable's place, also its name in --target-name. A durable is never ours. --dry-run prints the requests
-that would be sent, and which of these flags they need, and sends none that changes anything. --list
-prints all faults.`
+On a server only a consumer of ours is touched; with none named, the one of
+ours on the stream. A consumer of others, or a whole stream, needs
+--allow-server-faults; what destroys messages, or a durable's place, also its
+name in --target-name. A durable is never ours. --dry-run prints the requests
+that would be sent, and which of these flags they need, and sends none that
+changes anything. --list prints all faults.`
 
 func (p *program) injectCommand() *cli.Command {
 	return &cli.Command{

@@ -22,16 +22,20 @@ const (
 	flagNull     = "null"
 )
 
-const readDescription = `Messages go to stdout, notes to stderr; the output is flushed whenever no message waits.
+const readDescription = `Messages go to stdout, notes to stderr; the output is flushed whenever no
+message waits.
 
---resume FILE keeps the position: it is written at the start and, as a whole, after the output was
-flushed, ten times a second at most. Reading again after a kill goes on from it: what was written in
-the last 100 ms, and the batch of up to 256 messages under way, comes again; none is left out (at
-least once). Where the file exists it says where to start, and a start flag is for the first time only.
+--resume FILE keeps the position: it is written at the start and, as a whole,
+after the output was flushed, ten times a second at most. Reading again after
+a kill goes on from it: what was written in the last 100 ms, and the batch of
+up to 256 messages under way, comes again; none is left out (at least once).
+Where the file exists it says where to start, and a start flag is for the
+first time only.
 
---durable NAME reads on a durable consumer and takes its messages from whoever else reads it. A message
-is acked after the output was flushed (at least once). --until-end does not wait for messages that were
-handed out earlier and are not acknowledged: their number is told.`
+--durable NAME reads on a durable consumer and takes its messages from
+whoever else reads it. A message is acked after the output was flushed (at
+least once). --until-end does not wait for messages that were handed out
+earlier and are not acknowledged: their number is told.`
 
 func (p *program) readCommand() *cli.Command {
 	flags := []cli.Flag{

@@ -21,18 +21,23 @@ const (
 	flagTargetName        = "target-name"
 )
 
-const watchDescription = `Each event of the reader is one line; the last line is the verdict and its figures, and the
-exit code says the same: 0 contract held, 2 broken, 3 unknown, 130 interrupted.
+const watchDescription = `Each event of the reader is one line; the last line is the verdict and its
+figures, and the exit code says the same: 0 contract held, 2 broken, 3
+unknown, 130 interrupted.
 
---demo brings its own nats-server, a stream and a publisher of 100 messages a second, needs no other
-argument, and runs until Ctrl-C where no --duration ends it. The figures are then measured against the
-ids the server acknowledged to the publisher, on another stream by consumer and stream sequences.
+--demo brings its own nats-server, a stream and a publisher of 100 messages a
+second, needs no other argument, and runs until Ctrl-C where no --duration
+ends it. The figures are then measured against the ids the server
+acknowledged to the publisher, on another stream by consumer and stream
+sequences.
 
---inject FAULT@5s+10s makes a fault 5s after the start for 10s, without @5s at once; it may be given
-several times. nats-reader chaos list lists the faults. On a server that is not the demo's only the
-reader's own consumer and connection are touched.
+--inject FAULT@5s+10s makes a fault 5s after the start for 10s, without @5s
+at once; it may be given several times. nats-reader chaos list lists the
+faults. On a server that is not the demo's only the reader's own consumer and
+connection are touched.
 
-nats-reader watch --demo --duration 24s --inject delete-consumer@3s --inject drop-subscription@8s \
+nats-reader watch --demo --duration 24s --inject delete-consumer@3s \
+   --inject drop-subscription@8s \
    --inject api-timeout@11s+3s --inject kill-server@19s+1s`
 
 func (p *program) watchCommand() *cli.Command {
@@ -47,7 +52,7 @@ func (p *program) watchCommand() *cli.Command {
 		&cli.StringFlag{Name: flagTargetName, Usage: "the `STREAM` a destructive fault may destroy, typed once more"},
 	}
 	return &cli.Command{
-		Name: "watch", Usage: "a reader under your eyes: every event is a line, and a verdict ends it",
+		Name: "watch", Usage: "a reader under your eyes: every event a line, a verdict at the end",
 		ArgsUsage: "[STREAM [FILTER...]]", Description: watchDescription,
 		Flags:  append(append(flags, startFlags()...), readerFlags()...),
 		Action: p.watch,
