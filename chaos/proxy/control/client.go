@@ -46,6 +46,7 @@ type Client struct {
 	base  string
 	token string
 	http  *http.Client
+	runs  runs
 }
 
 // maxAnswer bounds what a client reads of an answer: all firings a proxy remembers fit.
@@ -91,13 +92,18 @@ func (c *Client) Inject(ctx context.Context, fault string, length time.Duration)
 		request.For = length.String()
 	}
 	var answer faultAnswer
-	err := c.ask(ctx, http.MethodPost, "/faults", request, FaultSchema, &answer)
+	run, err := c.askOf(ctx, "", http.MethodPost, "/faults", request, FaultSchema, &answer)
+	if err == nil {
+		c.runs.set(answer.ID, run)
+	}
 	return answer.Fault, err
 }
 
-// Undo takes a fault out of force; ErrNoSuchFault when it is over already.
+// Undo takes a fault out of force; ErrNoSuchFault when it is over already. One of Inject that ended with its proxy is an
+// Error, also where a proxy that was started since has another fault of that id, which stays.
 func (c *Client) Undo(ctx context.Context, id uint64) error {
-	return c.ask(ctx, http.MethodDelete, "/faults/"+strconv.FormatUint(id, 10), nil, FaultSchema, &faultAnswer{})
+	_, err := c.askOf(ctx, c.runs.get(id), http.MethodDelete, "/faults/"+strconv.FormatUint(id, 10), nil, FaultSchema, &faultAnswer{})
+	return err
 }
 
 // Reset takes every fault out of force and says how many these were.
@@ -138,7 +144,7 @@ func (c *Client) Firings(ctx context.Context, id uint64, limit int) (newest []Fi
 	if id != 0 {
 		path += fmt.Sprintf("&fault_id=%d", id)
 	}
-	err = c.ask(ctx, http.MethodGet, path, nil, FiringsSchema, &answer)
+	_, err = c.askOf(ctx, c.runs.get(id), http.MethodGet, path, nil, FiringsSchema, &answer)
 	return answer.Firings, answer.Total, err
 }
 
@@ -151,32 +157,41 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 
 // ask sends one request and reads the answer, which must carry the schema.
 func (c *Client) ask(ctx context.Context, method, path string, body any, schema string, into any) error {
+	_, err := c.askOf(ctx, "", method, path, body, schema, into)
+	return err
+}
+
+// askOf asks a certain run of the control, or any, and tells which one answered.
+func (c *Client) askOf(ctx context.Context, run, method, path string, body any, schema string, into any) (string, error) {
 	var text io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", method, path, err)
+			return "", fmt.Errorf("%s %s: %w", method, path, err)
 		}
 		text = bytes.NewReader(b)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, text)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return "", fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if run != "" {
+		request.Header.Set(runHeader, run)
+	}
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	answer, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("the proxy's control does not answer: %w", err)
+		return "", fmt.Errorf("the proxy's control does not answer: %w", err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was read
 	b, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("%s %s%s: %w", method, c.base, path, err)
+		return "", fmt.Errorf("%s %s%s: %w", method, c.base, path, err)
 	}
-	return read(b, answer.StatusCode, schema, into)
+	return answer.Header.Get(runHeader), read(b, answer.StatusCode, schema, into)
 }
 
 func read(b []byte, status int, schema string, into any) error {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,6 +46,7 @@ type Control struct {
 	proxy   *proxy.Proxy
 	options Options
 	guard   guard
+	run     string // of this Control, and of no other
 
 	applying sync.Mutex // one Apply at a time: the order of ids is that of the list
 
@@ -66,7 +68,7 @@ func New(p *proxy.Proxy, o Options) *Control {
 	if o.Name == "" {
 		o.Name = "proxy"
 	}
-	return &Control{proxy: p, options: o, guard: newGuard(o.Token), inForce: map[uint64]*held{}}
+	return &Control{proxy: p, options: o, guard: newGuard(o.Token), run: rand.Text(), inForce: map[uint64]*held{}}
 }
 
 // Apply puts a fault into force; one with a duration ends by itself. Errors are those of proxy.Apply.

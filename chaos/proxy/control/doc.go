@@ -19,5 +19,7 @@
 //   - Without a token no web page that happens to be open in a browser can act: requests that a browser
 //     sends from another origin, and those to a name that is no address, are refused.
 //   - A fault with a duration ends by itself, whatever becomes of the client that asked for it.
+//   - Ids begin with 1 in each run of a control: a request with the Nats-Reader-Run header of an earlier answer is
+//     refused (410) by a proxy that was started since, so that nobody's fault is taken for another.
 //   - Close leaves no fault in force, no connection and no goroutine.
 package control

@@ -82,6 +82,10 @@ func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, answer := http.StatusOK, any(nil)
 	wrong := c.guard.check(r)
 	if wrong == nil {
+		w.Header().Set(runHeader, c.run)
+		wrong = c.otherRun(r)
+	}
+	if wrong == nil {
 		status, answer, wrong = c.route(w, r)
 	}
 	if wrong != nil {
