@@ -63,7 +63,7 @@ func (p *Proxy) tellRefusal(why string) {
 func (p *Proxy) reach(ctx context.Context, u upstream, last bool) (*greetedLink, error) {
 	conn, err := p.dialer.DialContext(ctx, "tcp", u.address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: check the address, and that the server runs", err)
 	}
 	wait := p.options.InfoTimeout
 	switch {

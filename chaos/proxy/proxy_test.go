@@ -42,7 +42,7 @@ func TestUpstreamDown(t *testing.T) {
 	if _, err := p.Dialer().Dial("tcp", "127.0.0.1:4222"); err == nil {
 		t.Error("Dial without an upstream succeeds")
 	} else {
-		mustFail(t, err, "proxy: connect to the upstream", p.Upstream(), "refused")
+		mustFail(t, err, "proxy: connect to the upstream", p.Upstream(), "refused", "check the address, and that the server runs")
 	}
 	client, err := net.Dial("tcp", strings.TrimPrefix(p.URL(), "nats://"))
 	if err != nil {
