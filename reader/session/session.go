@@ -10,8 +10,8 @@ type Session struct {
 	inbox    string // with its wildcard
 	made     Create // what its consumer was made with
 
-	created  time.Duration
-	provenAt time.Duration
+	created   time.Duration
+	soundFrom time.Duration // its proof, or the last time it healed
 
 	consumerSeq uint64 // last consumer sequence accounted for
 	startSeq    uint64 // stream sequence it was asked to start at
@@ -55,8 +55,9 @@ func (s *Session) beat(now time.Duration) {
 // probe's quick ones are not two of the reader's own.
 func (s *Session) quietFor(now time.Duration) time.Duration { return now - s.quietFrom }
 
-// healthy is how long the session owed nothing.
-func (s *Session) healthy() time.Duration { return max(s.deafSince()-s.provenAt, 0) }
+// healthy is how long the session owed nothing: since its proof, or since it healed.
+// One that heals and dies, for ever, is paced like any failure (rule 5).
+func (s *Session) healthy() time.Duration { return max(s.deafSince()-s.soundFrom, 0) }
 
 // deafSince is the later of the last answer and the first pull after it.
 func (s *Session) deafSince() time.Duration { return max(s.lastAnswer, s.askedAt) }

@@ -11,7 +11,7 @@ func (m *Machine) swap(now time.Duration) {
 	}
 	m.number++
 	s := a.sess
-	s.number, s.provenAt = m.number, now
+	s.number, s.soundFrom = m.number, now
 	if a.made != nil {
 		m.left.drop(a.made)
 	}
@@ -90,7 +90,12 @@ func (m *Machine) healBy(now time.Duration, s *Session, since time.Duration, tok
 	if !s.silent || s.unbound || !m.connected {
 		return
 	}
-	s.silent = false
+	s.silent, s.soundFrom = false, now
+	if m.rec.on && m.rec.cause == CausePermission {
+		// What heals it is an earlier pull's, and says nothing of the one that was
+		// denied: that is paced by the policy, not by the messages (rule 5).
+		s.pauseTill = m.rec.nextAt
+	}
 	if s.healPull > 0 {
 		// The pulls that were silent may never have arrived: only the one that
 		// answered counts, and what is missing is asked for anew.
