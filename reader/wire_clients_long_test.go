@@ -20,7 +20,6 @@ import (
 
 const (
 	wireHeartbeat = 500 * time.Millisecond // the shortest that nats.go's Consume takes
-	ackWait       = 30 * time.Second       // the server's default: what is not acknowledged comes again
 	checkID       = 1 << 30                // of the message that a client's own connection publishes
 )
 
