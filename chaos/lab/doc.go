@@ -12,6 +12,12 @@
 // kill -9 included, it kills the server, frozen or not, and removes the folder. On
 // Linux the server also dies with its keeper.
 //
+// [StartCluster] runs several of them as the nodes of a cluster. Their routes run over
+// cables of this process, so that a node can be cut off from the others:
+//
+//	node n1 --route--> cable n1>n2 --> node n2     a cable for each direction in
+//	node n2 --route--> cable n2>n1 --> node n1     which a route may be opened
+//
 // What must stay true:
 //
 //   - [Main] is the first call of TestMain and of main: it turns a process
@@ -21,7 +27,9 @@
 //     On Linux the ports are held while the server is down, so that nobody
 //     else is given them.
 //   - Start returns when the server is ready: /healthz says ok and the first
-//     JetStream request is answered.
+//     JetStream request is answered. A node of a cluster is started when it lets
+//     clients in; the cluster is ready when that is true of every node.
+//   - Nodes of a cluster have no way to each other but the cables.
 //   - A signal of the terminal (Ctrl-C) reaches this process only; what
 //     happens to the servers is this process's decision.
 //   - After Close, or after Start returned an error, there is no process and no

@@ -64,12 +64,16 @@ type parentReport struct {
 	URL               string
 	TempDir, StoreDir string
 	Error             string
+	Nodes             []parentReport // of a cluster
 }
 
 // parent starts a server, brings it into the state that its first argument
 // names, reports, and then waits for its end. An interrupt it answers with one
 // more report, after the server has answered too.
 func parent() int {
+	if os.Args[1] == "cluster" {
+		return parentOfACluster()
+	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	ctx := context.Background()
@@ -101,6 +105,27 @@ func parent() int {
 		report()
 	}
 	return 0
+}
+
+// parentOfACluster starts one, brings its nodes into different states, reports and
+// waits for its end.
+func parentOfACluster() int {
+	var report parentReport
+	c, err := lab.StartCluster(context.Background(), lab.ClusterOptions{})
+	if err == nil {
+		nodes := c.Nodes()
+		nodes[0].Partition(lab.CutBoth)
+		err = nodes[1].Freeze()
+		for _, n := range nodes {
+			report.Nodes = append(report.Nodes, parentReport{PID: n.PID(), Keeper: n.KeeperPID(), URL: n.URL(), TempDir: n.TempDir()})
+		}
+	}
+	if err != nil {
+		report = parentReport{Error: err.Error()}
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(report)
+	hang()
+	return 1
 }
 
 // patience bounds every wait for an event; only a broken lab needs it.

@@ -45,6 +45,8 @@ type Options struct {
 	// Log receives all that the server writes, by one goroutine. A Write that
 	// waits stops the server once the pipes are full.
 	Log io.Writer
+
+	member *membership // of a cluster; nil: a server by itself
 }
 
 func (o Options) validate() error {

@@ -89,6 +89,21 @@ func TestParentKilled(t *testing.T) {
 	}
 }
 
+func TestParentOfAClusterKilled(t *testing.T) {
+	p := startProgram(t, "cluster")
+	r := p.report(t)
+	if len(r.Nodes) != 3 {
+		t.Fatalf("%d nodes", len(r.Nodes))
+	}
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait()
+	for _, n := range r.Nodes {
+		expectNothingLeft(t, n)
+	}
+}
+
 func TestParentKilledKeepsANamedStore(t *testing.T) {
 	store := t.TempDir()
 	p := startProgram(t, "running", "LAB_TEST_STORE="+store)

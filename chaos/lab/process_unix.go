@@ -15,6 +15,7 @@ var signalNumbers = map[string]syscall.Signal{
 	"STOP": syscall.SIGSTOP,
 	"CONT": syscall.SIGCONT,
 	"HUP":  syscall.SIGHUP,
+	"USR2": syscall.SIGUSR2,
 }
 
 // stopSignals are the signals that would end a process and may be caught.

@@ -24,17 +24,18 @@ const (
 	codeNotEnabledForAccount = 10039
 )
 
-// awaitReady returns nil when the server is ready, errRunOver when it ended
+// awaitReady returns nil when the server is ready (a node of a cluster: when it
+// lets clients in; Cluster.AwaitReady is for the rest), errRunOver when it ended
 // before, an error at once when it is up but will never let the lab in, and
 // when ctx ends what was still missing.
 func (s *Server) awaitReady(ctx context.Context, r *run) error {
 	missing := errors.New("no answer on /healthz")
 	err := poll(ctx, r, func() (bool, error) {
-		if err := s.healthy(ctx); err != nil {
+		if err := s.healthy(ctx); err != nil && s.opts.member == nil {
 			missing = err
 			return false, nil
 		}
-		err := s.answers(ctx)
+		err := s.answers(ctx, s.opts.member == nil)
 		if err == nil {
 			return true, nil
 		}
@@ -83,8 +84,8 @@ func (s *Server) monitor(ctx context.Context, path string) (json.RawMessage, err
 }
 
 // answers connects as Options.ReadyOptions say and asks for the account's
-// JetStream, or just for a PONG where there is none.
-func (s *Server) answers(ctx context.Context) error {
+// JetStream, or just for a PONG where there is none or it is not wanted.
+func (s *Server) answers(ctx context.Context, jetStream bool) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	denied := make(chan error, 1)
@@ -102,7 +103,7 @@ func (s *Server) answers(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer nc.Close()
-	if s.opts.NoJetStream {
+	if s.opts.NoJetStream || !jetStream {
 		return nc.FlushWithContext(ctx)
 	}
 	answer, err := nc.RequestWithContext(ctx, apiInfo, nil)

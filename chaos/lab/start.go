@@ -88,6 +88,9 @@ func (s *Server) mainText() string {
 	}
 	fmt.Fprintf(&text, "include %q\n", "./"+userConfig)
 	fmt.Fprintf(&text, "store_dir: %q\n", s.storeDir)
+	if s.opts.member != nil {
+		text.WriteString(s.opts.member.config())
+	}
 	return text.String()
 }
 
@@ -124,7 +127,7 @@ func (s *Server) firstLaunch(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := s.launch(ctx)
-		if s.opts.Port != 0 || !errors.Is(err, errPortTaken) {
+		if s.opts.Port != 0 || s.opts.member != nil || !errors.Is(err, errPortTaken) {
 			return err
 		}
 		held, holdErr := holdPorts(0)

@@ -18,6 +18,13 @@ func (s *Server) Kill(ctx context.Context) error {
 	return s.act(ctx, "kill", func(ctx context.Context) error { return s.end(ctx, "KILL") })
 }
 
+// LameDuck sends SIGUSR2: the server takes no new client, gives its leaderships away, asks its clients to
+// move, closes those that stay (lame_duck_duration and lame_duck_grace_period in Options.Config say how
+// soon) and ends. LameDuck returns when the process is gone. Windows has no such signal, and an error says so.
+func (s *Server) LameDuck(ctx context.Context) error {
+	return s.act(ctx, "lame-duck", func(ctx context.Context) error { return s.end(ctx, "USR2") })
+}
+
 // end signals the running server and waits until it is gone.
 func (s *Server) end(ctx context.Context, signal string) error {
 	r := s.hold.current()

@@ -13,7 +13,7 @@ type order struct {
 	Do     verb     `json:"do"`
 	Path   string   `json:"path,omitempty"`   // of the server binary; "" is the embedded server
 	Args   []string `json:"args,omitempty"`   // command line of the server
-	Signal string   `json:"signal,omitempty"` // TERM, KILL, STOP, CONT or HUP
+	Signal string   `json:"signal,omitempty"` // TERM, KILL, STOP, CONT, HUP or USR2
 }
 
 type verb string
