@@ -47,21 +47,6 @@ func Faults() []Fault {
 	return slices.Concat(all, serverFaults(), processFaults())
 }
 
-func processFaults() []Fault {
-	return []Fault{
-		processFault("stop-server", time.Second, "ends the server with TERM and starts it again on the same port and store", "the server runs again"),
-		processFault("kill-server", time.Second, "kills the server with KILL and starts it again on the same port and store", "the server runs again"),
-		processFault("freeze-server", 5*time.Second, "stops the server's process with STOP: connections stay open, nothing is answered", "the process goes on with CONT"),
-	}
-}
-
-func processFault(name string, length time.Duration, does, undo string) Fault {
-	return Fault{
-		Name: name, Layer: LayerProcess, Where: "the process of the lab's server", Default: length,
-		Does: does, Undo: undo, Reversible: true, Danger: "none: the server is a child of this process",
-	}
-}
-
 // FaultNames lists the names of all faults in the order of the catalogue.
 func FaultNames() []string {
 	var names []string

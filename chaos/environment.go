@@ -26,8 +26,14 @@ type Environment struct {
 	Status func() reader.Status
 	// Proxy carries the reader's connection; nil: no wire faults.
 	Proxy *proxy.Proxy
-	// Lab is the server when it is the lab's; nil: a foreign one, with its safety rules.
-	Lab *lab.Server
+	// Lab is the server when it is the lab's; nil: a foreign one, with its safety
+	// rules, unless there is a Cluster, which is the lab's too.
+	Lab     *lab.Server
+	Cluster *lab.Cluster
+	// ReaderUser says that the lab's servers were begun with UserConfig, and the reader is logged in as ReaderUser.
+	ReaderUser bool
+	// Connected tells the name of the server that the reader is connected to; nil: unknown.
+	Connected func() string
 	// AllowServerFaults and TargetName permit more on a foreign server.
 	AllowServerFaults bool
 	TargetName        string
@@ -36,7 +42,12 @@ type Environment struct {
 	Journal *Journal
 
 	needs *[]string // what the safety rules ask for, of a preview; nil: they refuse
+
+	revoked *revocations // of this and of its copies
 }
+
+// ownServer says whether the server is the lab's.
+func (e *Environment) ownServer() bool { return e.Lab != nil || e.Cluster != nil }
 
 // The bounds of what a fault asks the server for.
 const (
@@ -61,8 +72,7 @@ func (e *Environment) apply(ctx context.Context, s Spec) (target, undo, error) {
 		}
 		return target{}, func(context.Context) error { end(); return nil }, nil
 	case LayerProcess:
-		end, err := e.applyProcess(ctx, s.Name)
-		return target{"server", e.Lab.URL()}, end, err
+		return e.applyProcess(ctx, s)
 	}
 	return e.applyServer(ctx, s)
 }
@@ -95,29 +105,6 @@ func (e *Environment) applyServer(ctx context.Context, s Spec) (target, undo, er
 	}, a.do(ctx)
 }
 
-// applyProcess acts on the lab's server. An interrupt does not stop it half-way: a
-// signal that was sent is waited for, so that its end finds what it must undo.
-func (e *Environment) applyProcess(ctx context.Context, name string) (undo, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-	defer cancel()
-	var err error
-	var end undo
-	switch name {
-	case "freeze-server":
-		end, err = func(context.Context) error { return e.Lab.Thaw() }, e.Lab.Freeze()
-	case "kill-server":
-		end, err = e.Lab.Start, e.Lab.Kill(ctx)
-	case "stop-server":
-		end, err = e.Lab.Start, e.Lab.Term(ctx)
-	default:
-		err = fmt.Errorf("fault %s acts on no process", name)
-	}
-	if err != nil {
-		return nil, err // nothing of ours to undo; it may be another fault's turn
-	}
-	return end, nil
-}
-
 // cursor is how far the reader is, where there is one.
 func (e *Environment) cursor() uint64 {
 	if e.Status == nil {
@@ -126,14 +113,21 @@ func (e *Environment) cursor() uint64 {
 	return e.Status().Cursor
 }
 
+var errNoConsumer = errors.New("the reader has no consumer at the moment")
+
+// consumerName names the consumer that faults act on; "": there is none.
+func (e *Environment) consumerName() string {
+	if e.Consumer == "" && e.Status != nil {
+		return e.Status().Session.Consumer
+	}
+	return e.Consumer
+}
+
 // consumer gives the consumer that a fault acts on, once it may be touched.
 func (e *Environment) consumer(ctx context.Context) (*jetstream.ConsumerInfo, error) {
-	name := e.Consumer
-	if name == "" && e.Status != nil {
-		name = e.Status().Session.Consumer
-	}
+	name := e.consumerName()
 	if name == "" {
-		return nil, errors.New("the reader has no consumer at the moment")
+		return nil, errNoConsumer
 	}
 	c, err := e.JS.Consumer(ctx, e.Stream, name)
 	if err != nil {

@@ -69,6 +69,7 @@ func NewRunner(env *Environment, specs []Spec, tell func(Firing)) (*Runner, erro
 	if err := CheckSchedule(specs); err != nil {
 		return nil, err
 	}
+	env.prepare()
 	return &Runner{env: env, specs: slices.Clone(specs), tell: tell, turn: make(chan struct{}, 1)}, nil
 }
 
@@ -133,7 +134,7 @@ func (r *Runner) undo(ctx context.Context, s Spec, fault Fault, end undo, applie
 	began := time.Now()
 	err := end(ctx)
 	switch {
-	case err != nil && (applied || fault.Layer == LayerServer && r.env.Lab == nil):
+	case err != nil && (applied || fault.Layer == LayerServer && !r.env.ownServer()):
 		r.failure(s, fmt.Errorf("end of fault %s: %w", s.Fault(), err))
 	case err == nil && applied && !fault.Once:
 		r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseEnded, Took: time.Since(began)})

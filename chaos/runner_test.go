@@ -57,7 +57,9 @@ func newStage(t *testing.T) *stage {
 
 func (s *stage) makeConsumer(cfg jetstream.ConsumerConfig) {
 	s.Helper()
-	c, err := s.env.JS.CreateConsumer(s.Context(), stageStream, cfg)
+	ctx, cancel := context.WithTimeout(s.Context(), 30*time.Second) // an election may be under way
+	defer cancel()
+	c, err := s.env.JS.CreateConsumer(ctx, stageStream, cfg)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -30,13 +30,18 @@ func (e *Environment) Allow(s Spec) error {
 	if !known {
 		return s.Validate()
 	}
+	if err := e.checkNodes(s); err != nil {
+		return err
+	}
 	refuse := func(why string) error { return fmt.Errorf("fault %s: %w: %s", s.Name, ErrRefused, why) }
 	switch {
 	case f.Layer == LayerWire && e.Proxy == nil:
 		return refuse("it acts in the proxy, and this connection has none")
-	case f.Layer == LayerProcess && e.Lab == nil:
+	case f.Layer == LayerProcess && !e.ownServer():
 		return refuse("it acts on the process of the demo's own server: add --demo")
-	case e.Lab != nil || f.Layer != LayerServer || !f.OnStream:
+	case s.Name == "revoke-permission" && !e.ReaderUser:
+		return refuse("the reader has no user of its own on this server")
+	case e.ownServer() || f.Layer != LayerServer || !f.OnStream:
 		return nil
 	}
 	var needs []string
@@ -79,7 +84,7 @@ func (e *Environment) wanting(flags ...string) bool {
 // mayTouch says whether a consumer may be deleted or paused.
 func (e *Environment) mayTouch(c *jetstream.ConsumerInfo) error {
 	switch {
-	case e.Lab != nil || e.AllowServerFaults || Ours(c.Config), e.wanting(allowFlag):
+	case e.ownServer() || e.AllowServerFaults || Ours(c.Config), e.wanting(allowFlag):
 		return nil
 	case c.Config.Durable != "":
 		return fmt.Errorf("%w: %s is a durable, which is never ours: %s permits it", ErrRefused, c.Name, allowFlag)
@@ -91,7 +96,7 @@ func (e *Environment) mayTouch(c *jetstream.ConsumerInfo) error {
 // mayDelete says whether a consumer that may be touched may be deleted: a
 // durable's place is lost with it.
 func (e *Environment) mayDelete(c *jetstream.ConsumerInfo) error {
-	if e.Lab != nil || c.Config.Durable == "" || e.TargetName == c.Name || e.wanting(targetFlag(c.Name)) {
+	if e.ownServer() || c.Config.Durable == "" || e.TargetName == c.Name || e.wanting(targetFlag(c.Name)) {
 		return nil
 	}
 	return fmt.Errorf("%w: durable %s would lose its place for good: %s permits it", ErrRefused, c.Name, targetFlag(c.Name))

@@ -121,9 +121,23 @@ func (s Spec) checkParameter(f Fault, field, value string) error {
 	return s.wrong(field, value, "no such parameter", known...)
 }
 
-// count gives a checked number, or 0 where it is not set.
+// param gives a checked value, or the catalogue's default where it is not set.
+func (s Spec) param(field string) string {
+	if value, set := s.Params[field]; set {
+		return value
+	}
+	f, _ := FindFault(s.Name)
+	for _, p := range f.Parameters {
+		if p.Name == field {
+			return p.Default
+		}
+	}
+	return ""
+}
+
+// count gives a checked number, its default, or 0 where there is none.
 func (s Spec) count(field string) uint64 {
-	n, _ := strconv.ParseUint(s.Params[field], 10, 64)
+	n, _ := strconv.ParseUint(s.param(field), 10, 64)
 	return n
 }
 

@@ -114,6 +114,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	for _, name := range []string{
 		"drop-subscription", "api-timeout", "lose-reply", "drop-message", "cut", "half-open", "black-hole", "delete-consumer",
 		"pause-consumer", "step-down-consumer", "step-down-stream", "fill-consumers", "purge-stream", "delete-stream", "recreate-stream", "stop-server", "kill-server", "freeze-server",
+		"kill-node", "stop-node", "partition", "disable-jetstream", "revoke-permission", "lose-store",
 	} {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)

@@ -12,7 +12,7 @@ import (
 // reloaded config.
 const reloadFailed = "Failed to reload server configuration: "
 
-// Reload replaces Options.Config with another text, sends SIGHUP and returns
+// Reload replaces Options.Config, but not what Amend added, with another text, sends SIGHUP and returns
 // when the server has applied it. When the server refuses it, the error holds
 // the server's words and the config is the one before.
 func (s *Server) Reload(ctx context.Context, config string) error {
@@ -23,17 +23,19 @@ func (s *Server) Reload(ctx context.Context, config string) error {
 		if s.Frozen() {
 			return ErrFrozen
 		}
-		return s.reload(ctx, config)
+		return s.reload(ctx, config, s.amendments)
 	})
 }
 
-func (s *Server) reload(ctx context.Context, config string) error {
+// reload has the running server apply a text and its amendments, or leaves both as
+// they were.
+func (s *Server) reload(ctx context.Context, config string, amendments []*func() string) error {
 	r := s.hold.current()
 	before, err := s.varz(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.writeConfig(config); err != nil {
+	if err := s.writeConfig(amended(config, amendments)); err != nil {
 		return err
 	}
 	mark := s.log.mark()
@@ -42,7 +44,7 @@ func (s *Server) reload(ctx context.Context, config string) error {
 	}
 	err = poll(ctx, r, func() (bool, error) {
 		if refusal, refused := after(s.log.since(mark), reloadFailed); refused {
-			if err := s.writeConfig(s.config); err != nil {
+			if err := s.writeConfig(amended(s.config, s.amendments)); err != nil {
 				return false, err
 			}
 			return false, fmt.Errorf("the server refuses the config: %s",
@@ -55,7 +57,7 @@ func (s *Server) reload(ctx context.Context, config string) error {
 	if err != nil {
 		return err
 	}
-	s.config = config
+	s.config, s.amendments = config, amendments
 	return nil
 }
 
@@ -71,13 +73,13 @@ func after(text, words string) (string, bool) {
 }
 
 // SetConfig replaces Options.Config of the stopped server, for what a reload
-// cannot change; the next start uses it. ErrRunning while the server runs.
+// cannot change; the next start uses it. Amendments stay. ErrRunning while the server runs.
 func (s *Server) SetConfig(config string) error {
 	return s.act(context.Background(), "configure", func(context.Context) error {
 		if s.Running() {
 			return ErrRunning
 		}
-		if err := s.writeConfig(config); err != nil {
+		if err := s.writeConfig(amended(config, s.amendments)); err != nil {
 			return err
 		}
 		s.config = config

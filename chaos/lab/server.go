@@ -35,13 +35,15 @@ type Server struct {
 
 	turn chan struct{} // held by the one method that acts on the process
 
+	config     string           // by whoever has the turn, as the next
+	amendments []*func() string // what Amend added, in the order of the calls
+
 	life      context.Context // ends with Close
 	close     context.CancelFunc
 	closeOnce sync.Once
 	closeErr  error
 
 	mu     sync.Mutex
-	config string
 	frozen bool
 }
 

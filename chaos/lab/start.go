@@ -71,7 +71,7 @@ func (s *Server) prepareFolders() error {
 	if err := os.MkdirAll(s.storeDir, 0o700); err != nil {
 		return fmt.Errorf("make the store folder: %w", err)
 	}
-	if err := s.writeConfig(s.config); err != nil {
+	if err := s.writeConfig(amended(s.config, s.amendments)); err != nil {
 		return err
 	}
 	return writeFile(filepath.Join(s.hold.dir, mainConfig), s.mainText())
