@@ -20,6 +20,10 @@ func processFaults() []Fault {
 			Reversible: true, Danger: "none: the servers are children of this process",
 		}
 	}
+	onNode := func(f Fault) Fault {
+		f.Clustered = true
+		return f
+	}
 	which := proxy.Parameter{
 		Name: "node", Type: proxy.Name, Default: roleStreamLeader,
 		Words: "stream-leader, consumer-leader, meta-leader, reader (the one that the reader is connected to), or a name such as n1",
@@ -37,12 +41,12 @@ func processFaults() []Fault {
 		fault("stop-server", server, time.Second, "ends the server with TERM and starts it again on the same port and store", "the server runs again"),
 		fault("kill-server", server, time.Second, "kills the server with KILL and starts it again on the same port and store", "the server runs again"),
 		fault("freeze-server", server, 5*time.Second, "stops the server's process with STOP: connections stay open, nothing is answered", "the process goes on with CONT", only),
-		fault("stop-node", node, 5*time.Second, "ends a node with TERM and starts it again on the same port and store", "the node runs again", append(some, lame)...),
-		fault("kill-node", node, 5*time.Second, "kills a node with KILL and starts it again on the same port and store", "the node runs again", some...),
-		fault("partition", "the routes of some nodes of the lab's cluster; clients reach every node", 10*time.Second,
+		onNode(fault("stop-node", node, 5*time.Second, "ends a node with TERM and starts it again on the same port and store", "the node runs again", append(some, lame)...)),
+		onNode(fault("kill-node", node, 5*time.Second, "kills a node with KILL and starts it again on the same port and store", "the node runs again", some...)),
+		onNode(fault("partition", "the routes of some nodes of the lab's cluster; clients reach every node", 10*time.Second,
 			"cuts a node off from the other nodes", "the routes carry again",
 			append(some, proxy.Parameter{Name: "how", Type: proxy.Word, Default: string(lab.CutBoth), Allowed: lab.Cuts(),
-				Words: "nothing arrives in both directions, in to the node or out of it; or routes are reset and refused"})...),
+				Words: "nothing arrives in both directions, in to the node or out of it; or routes are reset and refused"})...)),
 		fault("disable-jetstream", server, 5*time.Second, "switches JetStream off by a reload of the config", "JetStream is on again, with what is stored", only),
 		fault("revoke-permission", server, 5*time.Second, "takes a permission away from the reader's user by a reload of the config", "the permission is given back",
 			proxy.Parameter{Name: "subject", Type: proxy.Subject, Default: pullSubjects, Words: "what the user may not use"},

@@ -28,7 +28,7 @@ func (e *Environment) checkNodes(s Spec) error {
 	}
 	name, named := s.Params["node"]
 	if e.Cluster == nil {
-		if named || needsCluster(s.Name) {
+		if named || f.Clustered {
 			return fmt.Errorf("fault %s: %w: it acts on a node, and there is no cluster: add --demo-nodes 3", s.Name, ErrRefused)
 		}
 		return nil
@@ -40,10 +40,6 @@ func (e *Environment) checkNodes(s Spec) error {
 		return s.wrong("count", s.Params["count"], fmt.Sprintf("the cluster has %d nodes", len(e.Cluster.Nodes())))
 	}
 	return nil
-}
-
-func needsCluster(fault string) bool {
-	return fault == "stop-node" || fault == "kill-node" || fault == "partition"
 }
 
 func (e *Environment) nodeNames() (names []string) {

@@ -198,7 +198,8 @@ func TestDemoTakesTheCatalogue(t *testing.T) {
 		"wire":    func(f chaos.Fault) bool { return f.Layer == chaos.LayerWire },
 		"server":  func(f chaos.Fault) bool { return f.Layer == chaos.LayerServer && f.Name != "delete-stream" },
 		"end":     func(f chaos.Fault) bool { return f.Name == "delete-stream" }, // no other finds anything after it
-		"process": func(f chaos.Fault) bool { return f.Layer == chaos.LayerProcess },
+		"process": func(f chaos.Fault) bool { return f.Layer == chaos.LayerProcess && f.Name != "lose-store" },
+		"store":   func(f chaos.Fault) bool { return f.Name == "lose-store" }, // the stream is gone behind it
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := 100 * time.Millisecond

@@ -65,7 +65,7 @@ func faultEntries() []entry {
 
 // faultOutcome says what a reader makes of a fault.
 func faultOutcome(f chaos.Fault) string {
-	if f.Name == "delete-stream" {
+	if f.Name == "delete-stream" || f.Name == "lose-store" {
 		return "Waits for the stream's grace and ends with that error, or waits on with --wait-for-stream."
 	}
 	return "Heals, within the deafness the contract allows."

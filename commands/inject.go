@@ -146,13 +146,22 @@ func (w *injectPlan) readLength(c *cli.Context) error {
 	return nil
 }
 
+// demoHint says how a fault of the process can be had.
+func demoHint(f chaos.Fault) string {
+	demo := "--" + flagDemo
+	if f.Clustered {
+		demo += " --" + flagDemoNodes + " 3"
+	}
+	return fmt.Sprintf("nats-reader watch %s --inject %s@5s", demo, f.Name)
+}
+
 // checkPlace tells a fault that is aimed at the wrong thing.
 func (w *injectPlan) checkPlace(c *cli.Context) error {
 	most := map[bool]int{true: 2, false: 3}[w.entry.OnStream]
 	proxied := c.String(flagProxy) != ""
 	switch {
 	case w.entry.Layer == chaos.LayerProcess:
-		return usage{problem: fmt.Sprintf("fault %s acts on the process of a lab's server, and no other is ours to end", w.entry.Name), hint: fmt.Sprintf("nats-reader watch --demo --inject %s@5s", w.entry.Name)}
+		return usage{problem: fmt.Sprintf("fault %s acts on the process of a lab's server, and no other is ours to end", w.entry.Name), hint: demoHint(w.entry)}
 	case w.entry.Layer == chaos.LayerWire && !proxied:
 		return usage{problem: fmt.Sprintf("fault %s acts on the wire, in a proxy: --%s is missing", w.entry.Name, flagProxy), hint: "nats-reader proxy --upstream nats://127.0.0.1:4222 --control 127.0.0.1:8474 starts one"}
 	case w.entry.Layer == chaos.LayerWire:

@@ -25,7 +25,8 @@ type scene struct {
 	oracle *chaos.Oracle
 	tag    string // marks the consumers of this run
 
-	lab     *lab.Server // nil: a foreign server
+	lab     *lab.Server // nil: a foreign server, or a cluster
+	cluster *lab.Cluster
 	proxy   *proxy.Proxy
 	manage  jetstream.JetStream // a connection that no fault of the wire reaches
 	publish jetstream.JetStream // the demo's publisher; nil: none
@@ -154,8 +155,11 @@ func (c *scene) connect(ctx context.Context, p *program, extra ...nats.Option) (
 // environment is what faults act on, once there is a reader.
 func (c *scene) environment(r *reader.Reader) *chaos.Environment {
 	env := &chaos.Environment{
-		Stream: c.plan.config.Stream, JS: c.manage, Proxy: c.proxy, Lab: c.lab,
+		Stream: c.plan.config.Stream, JS: c.manage, Proxy: c.proxy, Lab: c.lab, Cluster: c.cluster,
 		AllowServerFaults: c.plan.allowFaults, TargetName: c.plan.targetName, Journal: c.plan.journal,
+	}
+	if c.plan.demo {
+		env.ReaderUser, env.Connected = true, c.read.Conn().ConnectedServerName
 	}
 	if r != nil {
 		env.Status = r.Status

@@ -3,10 +3,14 @@ package commands
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/nats-io/jsm.go/natscontext"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 )
 
@@ -20,23 +24,23 @@ const (
 	demoConsumers = 32
 )
 
-// setDemo starts a server with a stream; the reader's connection goes through the
-// proxy, the publisher's and the management's do not.
+// demoReplicas is how many nodes of a cluster keep the stream.
+const demoReplicas = 3
+
+// demoElection bounds the first election of the stream.
+const demoElection = 30 * time.Second
+
+// demoLameDuck lets a node in lame-duck mode end soon.
+const demoLameDuck = "lame_duck_grace_period: 1s\nlame_duck_duration: 30s\n"
+
+// setDemo starts a server, or a cluster, with a stream; the reader's connection goes
+// through the proxy, the publisher's and the management's do not.
 func (c *scene) setDemo(ctx context.Context, p *program) error {
-	server, err := lab.Start(ctx, lab.Options{})
+	url, err := c.startServers(ctx, p)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("the demo's server: %w", err)
+		return err
 	}
-	c.lab = server
-	c.closers = append(c.closers, func() {
-		if err := server.Close(); err != nil {
-			p.note("warning: %v", err)
-		}
-	})
-	where, err := natscontext.New("", false, natscontext.WithServerURL(server.URL()))
+	where, err := natscontext.New("", false, natscontext.WithServerURL(url))
 	if err != nil {
 		return err
 	}
@@ -47,17 +51,64 @@ func (c *scene) setDemo(ctx context.Context, p *program) error {
 	if c.publish, err = c.connect(ctx, p); err != nil {
 		return err
 	}
-	through, err := c.throughProxy(server.URL())
+	through, err := c.throughProxy(url)
 	if err != nil {
 		return err
 	}
-	if c.read, err = c.connect(ctx, p, through...); err != nil {
+	if c.read, err = c.connect(ctx, p, append(through, nats.UserInfo(chaos.ReaderUser, chaos.ReaderPassword))...); err != nil {
 		return err
 	}
-	_, err = c.manage.CreateStream(ctx, jetstream.StreamConfig{Name: demoStream, Subjects: []string{"demo.>"}, MaxConsumers: demoConsumers})
-	if err != nil {
+	config := jetstream.StreamConfig{Name: demoStream, Subjects: []string{"demo.>"}, MaxConsumers: demoConsumers}
+	if c.cluster != nil {
+		config.Replicas = min(demoReplicas, len(c.cluster.Nodes()))
+	}
+	if err := c.makeStream(ctx, config); err != nil {
 		return fmt.Errorf("the demo's stream: %w", err)
 	}
-	c.lines.note("demo server is ready", "version", c.manage.Conn().ConnectedServerVersion(), "url", server.URL(), "stream", demoStream)
+	version := c.manage.Conn().ConnectedServerVersion()
+	if c.cluster != nil {
+		c.lines.note("demo cluster is ready", "version", version, "nodes", strconv.Itoa(len(c.cluster.Nodes())),
+			"url", url, "stream", demoStream, "replicas", strconv.Itoa(config.Replicas))
+		return nil
+	}
+	c.lines.note("demo server is ready", "version", version, "url", url, "stream", demoStream)
 	return nil
+}
+
+// makeStream waits for the first election of the stream, which may take longer than
+// a request does.
+func (c *scene) makeStream(ctx context.Context, config jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, demoElection)
+	defer cancel()
+	_, err := c.manage.CreateStream(ctx, config)
+	return err
+}
+
+// startServers gives where clients connect.
+func (c *scene) startServers(ctx context.Context, p *program) (url string, err error) {
+	options := lab.Options{Config: chaos.UserConfig() + demoLameDuck}
+	var stop func() error
+	if c.plan.nodes > 1 {
+		c.cluster, err = lab.StartCluster(ctx, lab.ClusterOptions{Nodes: c.plan.nodes, Server: options})
+		if err == nil {
+			url, stop = c.cluster.URL(), c.cluster.Close
+		}
+	} else {
+		c.lab, err = lab.Start(ctx, options)
+		if err == nil {
+			url, stop = c.lab.URL(), c.lab.Close
+		}
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", fmt.Errorf("the demo's server: %w", err)
+	}
+	c.closers = append(c.closers, func() {
+		if err := stop(); err != nil {
+			p.note("warning: %v", err)
+		}
+	})
+	return url, nil
 }

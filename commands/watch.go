@@ -9,11 +9,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/reader"
 )
 
 const (
 	flagDemo              = "demo"
+	flagDemoNodes         = "demo-nodes"
 	flagPlain             = "plain"
 	flagInject            = "inject"
 	flagDuration          = "duration"
@@ -29,7 +31,8 @@ unknown, 130 interrupted.
 second, needs no other argument, and runs until Ctrl-C where no --duration
 ends it. The figures are then measured against the ids the server
 acknowledged to the publisher, on another stream by consumer and stream
-sequences.
+sequences. --demo-nodes 3 lets it be a cluster, and the stream have three
+replicas.
 
 --inject FAULT@5s+10s makes a fault 5s after the start for 10s, without @5s
 at once; it may be given several times. nats-reader chaos list lists the
@@ -43,6 +46,7 @@ nats-reader watch --demo --duration 24s --inject delete-consumer@3s \
 func (p *program) watchCommand() *cli.Command {
 	flags := []cli.Flag{
 		boolFlag(flagDemo, "", "bring a server, a stream and a publisher"),
+		&cli.IntFlag{Name: flagDemoNodes, Usage: "let the demo be a cluster of `N` servers", Value: 1},
 		boolFlag(flagPlain, "", "one line an event"),
 		formatFlag(),
 		boolFlag(flagJSON, "", "short for --format json"),
@@ -62,6 +66,7 @@ func (p *program) watchCommand() *cli.Command {
 // watchPlan is what the command line of watch asks for.
 type watchPlan struct {
 	demo        bool
+	nodes       int // of the demo; 1: a server by itself
 	json        bool
 	duration    time.Duration // 0: until interrupted
 	faults      []chaos.Spec
@@ -74,7 +79,7 @@ type watchPlan struct {
 // watchPlanOf reads all that can be wrong without a server.
 func watchPlanOf(c *cli.Context, now time.Time) (watchPlan, error) {
 	w := watchPlan{
-		demo: c.Bool(flagDemo), duration: c.Duration(flagDuration),
+		demo: c.Bool(flagDemo), nodes: c.Int(flagDemoNodes), duration: c.Duration(flagDuration),
 		allowFaults: c.Bool(flagAllowServerFaults), targetName: c.String(flagTargetName),
 	}
 	var err error
@@ -93,6 +98,9 @@ func watchPlanOf(c *cli.Context, now time.Time) (watchPlan, error) {
 	if w.faults, err = faultsOf(c, w.duration); err != nil {
 		return w, err
 	}
+	if err = checkNodes(c, w); err != nil {
+		return w, err
+	}
 	if !w.demo {
 		w.config.Stream, w.config.Subjects, err = streamArguments(c)
 		if err != nil && c.NArg() == 0 {
@@ -105,6 +113,23 @@ func watchPlanOf(c *cli.Context, now time.Time) (watchPlan, error) {
 	}
 	w.config.Stream = demoStream
 	return w, nil
+}
+
+// checkNodes tells a cluster that cannot be had.
+func checkNodes(c *cli.Context, w watchPlan) error {
+	switch {
+	case c.IsSet(flagDemoNodes) && !w.demo:
+		return usage{problem: fmt.Sprintf("flag --%s: only the demo brings its own servers", flagDemoNodes), hint: "add --" + flagDemo}
+	case w.nodes < 1 || w.nodes > lab.MostNodes:
+		return usage{problem: fmt.Sprintf("flag --%s: %d is not 1 to %d", flagDemoNodes, w.nodes, lab.MostNodes), hint: "3 is a cluster that survives the loss of one"}
+	}
+	for _, f := range w.faults {
+		if entry, _ := chaos.FindFault(f.Name); w.demo && w.nodes == 1 && (entry.Clustered || f.Params["node"] != "") {
+			entry.Clustered = true
+			return usage{problem: fmt.Sprintf("flag --%s: %s needs a cluster, and the demo is a single server", flagInject, f.Fault()), hint: demoHint(entry)}
+		}
+	}
+	return nil
 }
 
 // formatFlag is the form of what is not messages.
@@ -139,12 +164,6 @@ func faultsOf(c *cli.Context, duration time.Duration) ([]chaos.Spec, error) {
 			return nil, usage{
 				problem: fmt.Sprintf("flag --%s: %s is due at %s, and --%s ends at %s", flagInject, s.Fault(), s.At, flagDuration, duration),
 				hint:    "let it last longer, or make the fault earlier",
-			}
-		}
-		if f, _ := chaos.FindFault(s.Name); f.Clustered && c.Bool(flagDemo) {
-			return nil, usage{
-				problem: fmt.Sprintf("flag --%s: %s needs a cluster and a stream with 3 replicas, and the demo is a single server", flagInject, s.Name),
-				hint:    fmt.Sprintf("nats-reader watch STREAM --inject %s --server URL, on a cluster", s.Name),
 			}
 		}
 		specs = append(specs, s)

@@ -36,8 +36,10 @@ const (
 	defaultNodes        = 3
 	defaultClusterName  = "lab"
 	defaultClusterStart = 60 * time.Second
-	mostNodes           = 9
 )
+
+// MostNodes is how many nodes a cluster of the lab can have.
+const MostNodes = 9
 
 // Cluster is some nats-servers with routes between them, each in a process of its
 // own. The routes run over cables of this process, so that they can be cut. Its
@@ -98,8 +100,8 @@ func (o *ClusterOptions) settle() error {
 	if o.Nodes == 0 {
 		o.Nodes = defaultNodes
 	}
-	if o.Nodes < 2 || o.Nodes > mostNodes {
-		return fmt.Errorf("ClusterOptions.Nodes is %d: use 2 to %d, or 0 for %d", o.Nodes, mostNodes, defaultNodes)
+	if o.Nodes < 2 || o.Nodes > MostNodes {
+		return fmt.Errorf("ClusterOptions.Nodes is %d: use 2 to %d, or 0 for %d", o.Nodes, MostNodes, defaultNodes)
 	}
 	if o.Server.Port != 0 {
 		return fmt.Errorf("ClusterOptions.Server.Port is %d: nodes have free ports, leave it 0", o.Server.Port)
