@@ -77,6 +77,22 @@ func (e *Environment) apply(ctx context.Context, s Spec) (target, undo, error) {
 	return e.applyServer(ctx, s)
 }
 
+// Inject makes a fault happen at once, whatever its schedule, and gives what ends it;
+// nil: there is nothing to end. With an error end is not nil where a part was done.
+func (e *Environment) Inject(ctx context.Context, s Spec) (end func(context.Context) error, err error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if err := e.Allow(s); err != nil {
+		return nil, err
+	}
+	_, end, err = e.apply(ctx, s)
+	if err != nil {
+		err = fmt.Errorf("fault %s: %w", s.Fault(), err)
+	}
+	return end, err
+}
+
 // applyServer asks the server for what the fault does. What must be undone is in
 // the journal before, and leaves it once it is undone.
 func (e *Environment) applyServer(ctx context.Context, s Spec) (target, undo, error) {

@@ -29,7 +29,7 @@ func (e *Environment) checkNodes(s Spec) error {
 	name, named := s.Params["node"]
 	if e.Cluster == nil {
 		if named || f.Clustered {
-			return fmt.Errorf("fault %s: %w: it acts on a node, and there is no cluster: add --demo-nodes 3", s.Name, ErrRefused)
+			return fmt.Errorf("fault %s: %w: it acts on a node, and there is no cluster (watch --demo --demo-nodes 3 has one)", s.Name, ErrRefused)
 		}
 		return nil
 	}

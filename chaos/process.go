@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ func (e *Environment) ofProcess(s Spec) (onMachine, error) {
 		return kill, nil
 	case "stop-server", "stop-node":
 		return onMachine{do: func(ctx context.Context, m machine) error {
-			if s.param("lame-duck") == "true" {
+			if lame, _ := strconv.ParseBool(s.param("lame-duck")); lame { // checked when it was parsed
 				return m.LameDuck(ctx)
 			}
 			return m.Term(ctx)

@@ -89,7 +89,7 @@ func (r *Runner) one(ctx context.Context, s Spec) {
 		return
 	}
 	fault, _ := FindFault(s.Name)
-	if fault.Layer == LayerProcess { // one that is due when another ends waits until that is undone
+	if s.onProcess() { // one that is due when another ends waits until that is undone
 		select {
 		case r.turn <- struct{}{}:
 			defer func() { <-r.turn }()

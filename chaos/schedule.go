@@ -23,7 +23,10 @@ func CheckSchedule(specs []Spec) error {
 	return nil
 }
 
+// onProcess says whether a fault takes the server's process. One on some nodes leaves
+// the others to other faults, and a reload is no matter of the process.
 func (s Spec) onProcess() bool {
 	f, _ := FindFault(s.Name)
-	return f.Layer == LayerProcess
+	reload := s.Name == "disable-jetstream" || s.Name == "revoke-permission"
+	return f.Layer == LayerProcess && !f.Clustered && s.Params["node"] == "" && !reload
 }

@@ -67,7 +67,7 @@ func printCatalogue(w io.Writer, asJSON bool) error {
 var layerWords = map[chaos.Layer]string{
 	chaos.LayerWire:    "watch --inject, proxy --fault, inject --proxy URL",
 	chaos.LayerServer:  "watch --inject, inject FAULT STREAM",
-	chaos.LayerProcess: "watch --demo --inject, or watch --demo --demo-nodes 3 --inject for those on nodes",
+	chaos.LayerProcess: "watch --demo --inject, on nodes with --demo-nodes 3",
 }
 
 func faultDocument(f chaos.Fault) faultEntryJSON {

@@ -27,8 +27,12 @@ const (
 // demoReplicas is how many nodes of a cluster keep the stream.
 const demoReplicas = 3
 
-// demoElection bounds the first election of the stream.
-const demoElection = 30 * time.Second
+// demoElection bounds the first election of the stream; after demoRetry a refused one
+// is asked for again.
+const (
+	demoElection = 30 * time.Second
+	demoRetry    = 100 * time.Millisecond
+)
 
 // demoLameDuck lets a node in lame-duck mode end soon.
 const demoLameDuck = "lame_duck_grace_period: 1s\nlame_duck_duration: 30s\n"
@@ -76,12 +80,24 @@ func (c *scene) setDemo(ctx context.Context, p *program) error {
 }
 
 // makeStream waits for the first election of the stream, which may take longer than
-// a request does.
+// a request does. In a young cluster a node may count as away for a moment, and the
+// stream be refused for it.
 func (c *scene) makeStream(ctx context.Context, config jetstream.StreamConfig) error {
-	ctx, cancel := context.WithTimeout(ctx, demoElection)
+	limited, cancel := context.WithTimeout(ctx, demoElection)
 	defer cancel()
-	_, err := c.manage.CreateStream(ctx, config)
-	return err
+	again := time.NewTicker(demoRetry)
+	defer again.Stop()
+	for {
+		_, err := c.manage.CreateStream(limited, config)
+		if err == nil || c.cluster == nil || limited.Err() != nil {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-limited.Done():
+			return err
+		}
+	}
 }
 
 // startServers gives where clients connect.

@@ -14,7 +14,7 @@ import (
 )
 
 // A cluster of the oldest and the newest version, as in the middle of an upgrade.
-func TestLongClusterOfSeveralVersions(t *testing.T) {
+func TestClusterLongOfSeveralVersions(t *testing.T) {
 	old, err := lab.CachedServer("2.10.7")
 	must(t, err)
 	c := startCluster(t, lab.ClusterOptions{Each: func(i int, o *lab.Options) {
@@ -32,8 +32,7 @@ func TestLongClusterOfSeveralVersions(t *testing.T) {
 		t.Errorf("versions %v", versions)
 	}
 	_, js := reach(t, c.URL())
-	_, err = js.CreateStream(patient(t), jetstream.StreamConfig{Name: "R3", Subjects: []string{"r3"}, Replicas: 3})
-	must(t, err)
+	makeStream(t, js, jetstream.StreamConfig{Name: "R3", Subjects: []string{"r3"}, Replicas: 3})
 	store(t, js, "r3")
 	must(t, c.RollingRestart(patient(t)))
 	store(t, js, "r3")
@@ -41,7 +40,7 @@ func TestLongClusterOfSeveralVersions(t *testing.T) {
 }
 
 // What waits for several elections.
-func TestLongCluster(t *testing.T) {
+func TestClusterLong(t *testing.T) {
 	c, js, run := filledCluster(t)
 
 	run("freeze", func(t *testing.T) {

@@ -61,6 +61,15 @@ func reach(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
 	return nc, js
 }
 
+// makeStream makes a stream: a node of a young cluster may count as away for a moment.
+func makeStream(t *testing.T, js jetstream.JetStream, cfg jetstream.StreamConfig) {
+	t.Helper()
+	eventually(t, "stream "+cfg.Name+" is made", func() bool {
+		_, err := js.CreateStream(patient(t), cfg)
+		return err == nil
+	})
+}
+
 // store publishes until a message is stored: an election may be under way.
 func store(t *testing.T, js jetstream.JetStream, subject string) {
 	t.Helper()
@@ -108,8 +117,7 @@ func filledCluster(t *testing.T) (c *lab.Cluster, js jetstream.JetStream, run fu
 	c = startCluster(t, lab.ClusterOptions{Server: lab.Options{Config: "lame_duck_grace_period: 100ms\nlame_duck_duration: 30s\n"}})
 	_, js = reach(t, c.URL())
 	for name, replicas := range map[string]int{"R3": 3, "R1": 1} {
-		_, err := js.CreateStream(patient(t), jetstream.StreamConfig{Name: name, Subjects: []string{strings.ToLower(name)}, Replicas: replicas})
-		must(t, err)
+		makeStream(t, js, jetstream.StreamConfig{Name: name, Subjects: []string{strings.ToLower(name)}, Replicas: replicas})
 		store(t, js, strings.ToLower(name))
 	}
 	return c, js, func(name string, test func(*testing.T)) {

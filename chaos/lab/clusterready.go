@@ -64,8 +64,30 @@ func (c *Cluster) ready(ctx context.Context) error {
 			return nil
 		}
 	}
-	_, err = c.leader(ctx, "", "")
-	return err
+	leader, err := c.leader(ctx, "", "")
+	if err != nil {
+		return err
+	}
+	return leader.places(ctx, asked)
+}
+
+// places says whether the meta leader takes every other node for one it can place
+// streams on: it learns of a node a moment after the node is current.
+func (n *Node) places(ctx context.Context, others []*Node) error {
+	all, err := n.jsz(ctx, "")
+	if err != nil {
+		return err
+	}
+	online := map[string]bool{n.name: true}
+	for _, r := range all.Meta.Replicas {
+		online[r.Name] = r.Current && !r.Offline
+	}
+	for _, other := range others {
+		if !online[other.name] {
+			return fmt.Errorf("node %s is not online for the meta leader %s", other.name, n.name)
+		}
+	}
+	return nil
 }
 
 // routed says whether the node has a route to every other: JetStream may be current

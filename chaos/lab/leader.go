@@ -92,22 +92,34 @@ type jsz struct {
 }
 
 type group struct {
-	Leader string `json:"leader"`
+	Leader   string `json:"leader"`
+	Replicas []struct {
+		Name    string `json:"name"`
+		Current bool   `json:"current"`
+		Offline bool   `json:"offline"`
+	} `json:"replicas"`
+}
+
+func (n *Node) jsz(ctx context.Context, query string) (all jsz, err error) {
+	body, err := n.monitor(ctx, "/jsz"+query)
+	if err != nil {
+		return all, err
+	}
+	if err := json.Unmarshal(body, &all); err != nil {
+		return all, fmt.Errorf("/jsz: %w", err)
+	}
+	return all, nil
 }
 
 // leads says whether the node believes that it leads. One that does not answer is
 // taken for one that does not.
 func (n *Node) leads(ctx context.Context, stream, consumer string) bool {
-	path := "/jsz"
+	query := ""
 	if stream != "" {
-		path += "?accounts=true&streams=true&consumers=true"
+		query = "?accounts=true&streams=true&consumers=true"
 	}
-	body, err := n.monitor(ctx, path)
+	all, err := n.jsz(ctx, query)
 	if err != nil {
-		return false
-	}
-	var all jsz
-	if json.Unmarshal(body, &all) != nil {
 		return false
 	}
 	if stream == "" {

@@ -7,7 +7,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
 )
@@ -27,6 +26,7 @@ const limit = 30 * time.Second
 // Options say what the Bed is made of. The zero value is the embedded nats-server with JetStream.
 type Options struct {
 	Server lab.Options   // its version, configuration, store
+	Nodes  int           // 2 to 9: a cluster of so many servers; 0: one server by itself
 	Proxy  proxy.Options // what the proxy tells
 	Direct []nats.Option // log in where Server.Config demands it, for Direct and what the Bed itself does
 
@@ -39,7 +39,8 @@ type Options struct {
 type Bed struct {
 	t       T
 	options Options
-	server  *lab.Server
+	server  *lab.Server  // in a cluster the first node
+	cluster *lab.Cluster // nil: a server by itself
 	proxy   *proxy.Proxy
 	direct  *nats.Conn
 	js      jetstream.JetStream
@@ -51,31 +52,52 @@ func New(t T, o Options) *Bed {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // what is started here is ended by the cleanup
 	b := &Bed{t: t, options: o, told: newTold(o)}
-	var err error
-	if b.server, err = lab.Start(ctx, o.Server); err != nil {
+	url, err := b.start(ctx)
+	if err != nil {
 		t.Fatalf("readertest: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := b.server.Close(); err != nil {
-			t.Errorf("readertest: %v", err)
-		}
-	})
-	if b.proxy, err = proxy.New(b.server.URL(), o.Proxy); err == nil {
+	if b.proxy, err = proxy.New(url, o.Proxy); err == nil {
 		t.Cleanup(func() { b.proxy.Close() }) //nolint:errcheck // it gives none
 		_, err = b.proxy.Listen("127.0.0.1:0")
 	}
 	if err != nil {
 		t.Fatalf("readertest: %v", err)
 	}
-	b.direct = b.connect(b.server.URL(), o.Direct)
+	b.direct = b.connect(url, o.Direct)
 	if b.js, err = jetstream.New(b.direct); err != nil {
 		t.Fatalf("readertest: %v", err)
 	}
 	return b
 }
 
-// Server is the nats-server, with all that the lab can do to it.
+// start runs the server or the cluster until the end of the test.
+func (b *Bed) start(ctx context.Context) (url string, err error) {
+	var end func() error
+	if b.options.Nodes == 0 {
+		if b.server, err = lab.Start(ctx, b.options.Server); err != nil {
+			return "", err
+		}
+		url, end = b.server.URL(), b.server.Close
+	} else {
+		if b.cluster, err = lab.StartCluster(ctx, lab.ClusterOptions{Nodes: b.options.Nodes, Server: b.options.Server}); err != nil {
+			return "", err
+		}
+		b.server = b.cluster.Nodes()[0].Server
+		url, end = b.cluster.URL(), b.cluster.Close
+	}
+	b.t.Cleanup(func() {
+		if err := end(); err != nil {
+			b.t.Errorf("readertest: %v", err)
+		}
+	})
+	return url, nil
+}
+
+// Server is the nats-server, with all that the lab can do to it; in a cluster its first node.
 func (b *Bed) Server() *lab.Server { return b.server }
+
+// Cluster is the cluster of Options.Nodes; nil without it.
+func (b *Bed) Cluster() *lab.Cluster { return b.cluster }
 
 // Proxy is the proxy in front of it.
 func (b *Bed) Proxy() *proxy.Proxy { return b.proxy }
@@ -127,40 +149,14 @@ func (b *Bed) StreamWith(cfg jetstream.StreamConfig) jetstream.Stream {
 	ctx, cancel := context.WithTimeout(b.t.Context(), limit)
 	defer cancel()
 	s, err := b.js.CreateStream(ctx, cfg)
+	for err != nil && b.cluster != nil && b.cluster.AwaitReady(ctx) == nil {
+		s, err = b.js.CreateStream(ctx, cfg) // a node of a young cluster may count as away for a moment
+	}
 	if err != nil {
 		b.t.Fatalf("readertest: stream %s: %v", cfg.Name, err)
 	}
-	b.told.publishTo(s.CachedInfo().Config.Subjects)
+	b.told.publishTo(cfg.Name, s.CachedInfo().Config.Subjects)
 	return s
-}
-
-// Inject puts a fault of the wire into force, such as "drop-message(nth=3)" or "api-timeout(for=2s)". The
-// end of the test undoes it, if undo or the fault's own time has not. nats-reader chaos list, and
-// proxy.Catalogue, tell all faults.
-func (b *Bed) Inject(fault string) (undo func()) {
-	b.t.Helper()
-	if s, err := chaos.ParseSpec(fault); err == nil {
-		if f, _ := chaos.FindFault(s.Name); f.Layer != chaos.LayerWire {
-			b.t.Fatalf("readertest: fault %s is none of the wire: use %s", s.Name, insteadOf(f))
-		}
-	}
-	f, err := proxy.ParseFault(fault)
-	if err == nil {
-		undo, err = b.proxy.Apply(f)
-	}
-	if err != nil {
-		b.t.Fatalf("readertest: %v", err)
-	}
-	b.t.Cleanup(undo)
-	return undo
-}
-
-// insteadOf says what a test calls for a fault that no proxy makes.
-func insteadOf(f chaos.Fault) string {
-	if f.Layer == chaos.LayerProcess {
-		return "Kill, Stop, Restart, Freeze and Thaw"
-	}
-	return "JetStream(), which is the server's API"
 }
 
 // Fired is how often a fault of Inject acted so far, as it is written there.
@@ -177,33 +173,4 @@ func (b *Bed) Fired(fault string) int {
 		}
 	}
 	return n
-}
-
-// Kill ends the server with KILL. Restart brings it back.
-func (b *Bed) Kill() { b.t.Helper(); b.act(b.server.Kill) }
-
-// Stop ends the server with TERM, in order. Restart brings it back.
-func (b *Bed) Stop() { b.t.Helper(); b.act(b.server.Term) }
-
-// Restart starts the server on the same port and store, after ending it with TERM where it runs. It returns
-// when the server is ready.
-func (b *Bed) Restart() { b.t.Helper(); b.act(b.server.Restart) }
-
-// Freeze has the server's process stand still: connections stay open, nothing is answered. Thaw lets it go
-// on; so does the end of the test.
-func (b *Bed) Freeze() {
-	b.t.Helper()
-	b.act(func(context.Context) error { return b.server.Freeze() })
-}
-
-// Thaw lets a frozen server go on.
-func (b *Bed) Thaw() { b.t.Helper(); b.act(func(context.Context) error { return b.server.Thaw() }) }
-
-func (b *Bed) act(do func(context.Context) error) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), limit)
-	defer cancel()
-	if err := do(ctx); err != nil {
-		b.t.Fatalf("readertest: %v", err)
-	}
 }

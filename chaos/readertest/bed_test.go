@@ -99,6 +99,49 @@ func TestReaderOnABed(t *testing.T) {
 	}
 }
 
+// A cluster under the test of a client: its nodes go, and the proxy leads to those that are left.
+func TestBedOfAClusterOfNodes(t *testing.T) {
+	bed := readertest.New(t, readertest.Options{Nodes: 3})
+	bed.StreamWith(jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders.>"}, Replicas: 3})
+	js, err := jetstream.New(bed.Connect())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reader.Open(t.Context(), js, reader.Config{Stream: "ORDERS", Pull: reader.Pull{Heartbeat: 250 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	bed.Publish(5)
+	undo := bed.Inject("kill-node(node=n2)")
+	if bed.Cluster().Node("n2").Running() {
+		t.Error("n2 runs")
+	}
+	undo()
+	undo() // once is enough
+	if !bed.Cluster().Node("n2").Running() {
+		t.Error("n2 does not run")
+	}
+	heal := bed.Inject("partition(node=n3)")
+	var ids []string
+	for m, err := range r.Messages(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ids = append(ids, string(m.Data)); len(ids) == 5 {
+			break
+		}
+	}
+	heal() // a node that is cut off may lead the consumer, which Close deletes
+	if v := bed.Judge(ids); v.Contract != chaos.Held {
+		t.Errorf("got %+v", v)
+	}
+}
+
 // recorder is a test that remembers how it was failed.
 type recorder struct {
 	testing.TB
@@ -161,7 +204,9 @@ func TestInjectTellsWhatItCannot(t *testing.T) {
 	for fault, want := range map[string]string{
 		"drop-mesage":          "no such fault",
 		"drop-message(nth=x)":  "nth",
-		"kill-server":          "use Kill, Stop, Restart",
+		"kill-server@0s+1s":    "leave its duration out",
+		"kill-node":            "there is no cluster",
+		"revoke-permission":    "no user of its own",
 		"purge-stream(keep=1)": "use JetStream()",
 	} {
 		if said := r.fails(func() { bed.Inject(fault) }); !strings.Contains(said, want) {

@@ -24,6 +24,7 @@ type told struct {
 	rules chaos.Rules
 
 	mu      sync.Mutex
+	stream  string // the newest
 	subject string
 	latest  uint64
 	acked   []stored
@@ -38,10 +39,18 @@ func newTold(o Options) *told {
 	return &told{rules: chaos.Rules{Measure: chaos.ByIDs, AtLeastOnce: o.AtLeastOnce, Deafness: time.Hour}}
 }
 
-// publishTo chooses the subject of what is published from now on.
-func (w *told) publishTo(subjects []string) {
+// newest is the name of the newest stream.
+func (w *told) newest() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.stream
+}
+
+// publishTo chooses the stream, and the subject of what is published from now on.
+func (w *told) publishTo(stream string, subjects []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stream = stream
 	if len(subjects) > 0 {
 		w.subject = strings.NewReplacer("*", "x", ">", "x").Replace(subjects[0])
 	}
