@@ -195,11 +195,12 @@ type consumerLimits struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// transport gives the answer to a request that the API itself did not answer.
-func transport(err error) session.Answer {
+// transport gives the answer to a request that the API itself did not answer. The
+// subject tells a wrong domain or prefix.
+func transport(subject string, err error) session.Answer {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return session.Answer{Err: session.ErrNoResponders}
+		return session.Answer{Err: fmt.Errorf("%w (%s)", session.ErrNoResponders, subject)}
 	default:
 		return session.Answer{Err: fmt.Errorf("%w: %w", session.ErrNoAnswer, err)}
 	}

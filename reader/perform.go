@@ -232,7 +232,7 @@ func (r *Reader) request(e session.Effect) {
 			return
 		}
 		if err != nil {
-			r.answer(ctx, e, transport(err))
+			r.answer(ctx, e, transport(e.Subject, err))
 			return
 		}
 		a, config := decode(e.API, msg.Data)
