@@ -114,6 +114,7 @@ func (b *bed) reconnect(options ...nats.Option) {
 // the reader reads on; one that is renewed late is waited for by a connection that
 // was told not to give up.
 func TestAuthExpiryAndReturn(t *testing.T) {
+	t.Parallel()
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("late=%t", late), func(t *testing.T) {
 			b, o := withOperator(t)
@@ -149,6 +150,7 @@ func TestAuthExpiryAndReturn(t *testing.T) {
 // A badge that is not renewed ends the connection, and with it the reader: the
 // server's word is told everywhere.
 func TestAuthExpiryForGood(t *testing.T) {
+	t.Parallel()
 	b, o := withOperator(t)
 	b.publish(1, 10)
 	short := o.badge(3 * time.Second)

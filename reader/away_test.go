@@ -15,6 +15,7 @@ import (
 
 // Open waits for a connection that is away, and survives one that comes and goes.
 func TestOpenWhileTheConnectionIsAway(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
 	b.must(b.server.Kill(b.ctx))
@@ -38,6 +39,7 @@ func TestOpenWhileTheConnectionIsAway(t *testing.T) {
 }
 
 func TestOpenWhileTheConnectionFlaps(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
 	ctx, stop := context.WithCancel(b.ctx)
@@ -81,6 +83,7 @@ func TestOpenWhileTheConnectionFlaps(t *testing.T) {
 // The server forgets every inbox of the connection, those for answers to requests
 // included.
 func TestForgottenReplyInboxes(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
 	r := b.open(quick())
@@ -96,6 +99,7 @@ func TestForgottenReplyInboxes(t *testing.T) {
 // Pulls are lost for long; the wait for a proof has grown, and is not waited out
 // once they arrive again.
 func TestLostProbeIsSentAgain(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
 	r := b.open(quick())
@@ -122,6 +126,7 @@ func TestLostProbeIsSentAgain(t *testing.T) {
 }
 
 func TestDrainEndsWithTheLastMessage(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -139,6 +144,7 @@ func TestDrainEndsWithTheLastMessage(t *testing.T) {
 
 // A handler that the connection's owner sets while a reader is open stays.
 func TestErrorHandlerOfTheOwnerStays(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	r := b.open(quick())
 	var called atomic.Int32
@@ -152,6 +158,7 @@ func TestErrorHandlerOfTheOwnerStays(t *testing.T) {
 
 // Waiters whose context ends take no message with them.
 func TestWaitersShareWhatComes(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	r := b.open(quick())
 	const waiters, count = 20, 400

@@ -14,6 +14,7 @@ import (
 
 // Bad input is refused with its field, and nothing is made on the server.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	_, err := b.admin.CreateStream(b.ctx, jetstream.StreamConfig{Name: "WORK", Subjects: []string{"work.>"}, Retention: jetstream.WorkQueuePolicy})
 	b.must(err)
@@ -66,6 +67,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestOpenWithoutJetStream(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	server, err := lab.Start(ctx, lab.Options{NoJetStream: true})
@@ -85,6 +87,7 @@ func TestOpenWithoutJetStream(t *testing.T) {
 
 // A filter outside the stream's subjects is allowed, and reads nothing.
 func TestFilterOutsideTheStream(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
 	cfg := atEnd()

@@ -7,6 +7,7 @@ import (
 )
 
 func TestReadsWhatIsThereAndWhatComes(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 500)
 	r := b.open(quick())
@@ -20,6 +21,7 @@ func TestReadsWhatIsThereAndWhatComes(t *testing.T) {
 }
 
 func TestConsumerDeletedIsReplacedAtOnce(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -33,6 +35,7 @@ func TestConsumerDeletedIsReplacedAtOnce(t *testing.T) {
 }
 
 func TestLostSubscriptionIsReplaced(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())

@@ -40,6 +40,7 @@ func (b *bed) quickly(what string, f func(ctx context.Context) error) {
 // reader for everyone, also while the API does not answer and while the server is
 // frozen with a publisher on the same connection.
 func TestCallsReturnAtOnceInEveryState(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		state reader.State
@@ -115,6 +116,7 @@ func (b *bed) freezeUnderLoad() {
 }
 
 func TestCloseFromTheObserver(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -166,6 +168,7 @@ func TestOpenCloseCyclesLeaveNothing(t *testing.T) {
 }
 
 func TestCloseTwiceAndAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
 	r := b.open(atEnd())
@@ -179,6 +182,7 @@ func TestCloseTwiceAndAfterTheEnd(t *testing.T) {
 }
 
 func TestOpenEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.fault("api-timeout")
 	ctx, cancel := context.WithTimeout(b.ctx, 300*time.Millisecond)
@@ -192,6 +196,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 // A caller that reads slowly, or not at all, loses nothing and sees no error,
 // also when the server has deleted the consumer meanwhile.
 func TestCallerWhoStopsReadingLosesNothing(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	cfg := quick()
 	cfg.OnError = reader.OnErrorRaise
@@ -211,6 +216,7 @@ func TestCallerWhoStopsReadingLosesNothing(t *testing.T) {
 // Large messages and a slow caller: what is read ahead stays within its bytes,
 // and every byte crosses the wire once.
 func TestReadAheadIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	const size, count = 256 << 10, 60
 	body := make([]byte, size)
@@ -244,6 +250,7 @@ func TestReadAheadIsBoundedInBytes(t *testing.T) {
 }
 
 func TestMessageLargerThanMaxBytesIsReadAlone(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	for _, size := range []int{10, 500_000, 10, 700_000, 10} {
 		_, err := b.admin.Publish(b.ctx, "orders.new", make([]byte, size))
@@ -269,6 +276,7 @@ func TestMessageLargerThanMaxBytesIsReadAlone(t *testing.T) {
 
 // A consumer that dies again and again is replaced at the policy's pace.
 func TestConsumerThatDiesForEverIsPaced(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()

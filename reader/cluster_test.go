@@ -12,6 +12,7 @@ import (
 
 // Readers of all kinds, on one cluster. What takes minutes is under the build tag long.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	b := withCluster(t)
 	r3, threeReplicas, memory, durable, r1 := kinds[0], kinds[1], kinds[2], kinds[3], kinds[4]
 	b.scenario("kill of the node that leads the stream", []kind{r3, durable, r1}, injected("kill-node@0s+500ms"))

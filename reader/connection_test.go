@@ -14,6 +14,7 @@ import (
 )
 
 func TestServerKilledUnderAnIdleReader(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -32,6 +33,7 @@ func TestServerKilledUnderAnIdleReader(t *testing.T) {
 }
 
 func TestServerStoppedAndStarted(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -52,6 +54,7 @@ func TestServerStoppedAndStarted(t *testing.T) {
 }
 
 func TestConnectionCutIsReplacedWithTheNewOne(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"cut", "half-open"} {
 		t.Run(fault, func(t *testing.T) {
 			b := withStream(t)
@@ -71,6 +74,7 @@ func TestConnectionCutIsReplacedWithTheNewOne(t *testing.T) {
 // A link that is open and carries nothing is made anew, long before the client's
 // own pings notice.
 func TestDeadLinkIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -82,6 +86,7 @@ func TestDeadLinkIsMadeAnew(t *testing.T) {
 }
 
 func TestConnectionClosedForGoodEndsTheReader(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
 	r := b.open(quick())
@@ -94,6 +99,7 @@ func TestConnectionClosedForGoodEndsTheReader(t *testing.T) {
 }
 
 func TestLastMessageBeforeQuietIsFoundByTheHeartbeat(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -108,6 +114,7 @@ func TestLastMessageBeforeQuietIsFoundByTheHeartbeat(t *testing.T) {
 }
 
 func TestLostMessageInAFlowIsReadAgain(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	r := b.open(quick())
 	b.fault("drop-message(nth=50,limit=1)")
@@ -121,6 +128,7 @@ func TestLostMessageInAFlowIsReadAgain(t *testing.T) {
 // On an idle stream nothing is on the wire but pulls at their expiry, heartbeats
 // and the connection's own pings.
 func TestIdleReaderIsQuiet(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
 	cfg := quick()
@@ -150,6 +158,7 @@ func TestIdleReaderIsQuiet(t *testing.T) {
 }
 
 func TestTwoReadersShareAConnection(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 100)
 	one, two := b.open(quick()), b.open(quick())
@@ -163,6 +172,7 @@ func TestTwoReadersShareAConnection(t *testing.T) {
 
 // Permission to pull is taken away and given back under the reader.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	user := func(deny string) string {
 		return `authorization { users = [
   { user: admin, password: admin }
@@ -214,6 +224,7 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestManyReadersComeBack(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	const n = 100
@@ -235,6 +246,7 @@ func TestManyReadersComeBack(t *testing.T) {
 
 // A user who may not subscribe to inboxes hears it from Open at once.
 func TestOpenWithoutInboxes(t *testing.T) {
+	t.Parallel()
 	config := `authorization { users = [
   { user: admin, password: admin }
   { user: reader, password: reader, permissions: { subscribe: { deny: ["_INBOX.>"] } } }

@@ -15,6 +15,7 @@ import (
 // One way works, the other carries nothing: the connection is made anew, and
 // nothing is lost.
 func TestDeadLinkOneWay(t *testing.T) {
+	t.Parallel()
 	for _, direction := range []string{"up", "down"} {
 		t.Run(direction, func(t *testing.T) {
 			b := withStream(t)
@@ -37,6 +38,7 @@ func TestDeadLinkOneWay(t *testing.T) {
 
 // KeepConnection leaves the connection alone, whatever happens on it.
 func TestDeadLinkIsKept(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -59,6 +61,7 @@ func TestDeadLinkIsKept(t *testing.T) {
 // A connection that gives up is closed for good: Next, Err, Status and the event
 // tell it alike, and it ends every reader of the connection.
 func TestDeadLinkThatGivesUp(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	b.nc = b.connect(b.server.URL(), nats.MaxReconnects(3), nats.ReconnectWait(10*time.Millisecond))

@@ -49,6 +49,7 @@ func (b *bed) heldRequest(kind string) {
 // The stream is made again between the reader's look at it and the create of its
 // durable: nothing of the new stream is skipped.
 func TestDurableInAStreamRemadeBetweenLookAndCreate(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 40)
 	cfg := durable()
@@ -90,6 +91,7 @@ func (b *bed) expectAcked(r *reader.Reader, from, to int) {
 // Open looks, the stream is made again, then the durable is created: what is read is
 // known to be of the new stream.
 func TestDurableOpenedInAStreamRemadeMeanwhile(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := durable()
@@ -133,6 +135,7 @@ func TestDurableOpenedInAStreamRemadeMeanwhile(t *testing.T) {
 // An interest stream drops what is published while its durable is gone: that is told,
 // and what comes after is read.
 func TestDurableOnAnInterestStreamIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy })
 	r := b.open(durable())
 	b.publish(1, 10)
@@ -154,6 +157,7 @@ func TestDurableOnAnInterestStreamIsMadeAgain(t *testing.T) {
 // A message that waits here for its caller longer than half of ack_wait is kept in
 // progress: it is not sent again.
 func TestDurableKeepsBufferedMessagesInProgress(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.explicit(func(c *jetstream.ConsumerConfig) { c.AckWait = time.Second })
 	b.record()
@@ -181,6 +185,7 @@ func TestDurableKeepsBufferedMessagesInProgress(t *testing.T) {
 // A reader of the last of each subject sees the last of each subject again when the
 // stream was made again, not all of it.
 func TestLastPerSubjectInAStreamMadeAgain(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publishTo("orders.a", 1, 3)
 	b.publishTo("orders.b", 4, 5)

@@ -67,6 +67,7 @@ func (y *tally) work(b *bed, r *reader.Reader) {
 // A consumer that lets one pull wait: the reader has one out at a time, and its
 // replacement takes the old one off before its own.
 func TestDurableThatLetsOnePullWait(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.explicit(func(c *jetstream.ConsumerConfig) { c.MaxWaiting = 1 })
 	cfg := durable()
@@ -93,6 +94,7 @@ func TestDurableThatLetsOnePullWait(t *testing.T) {
 // replacement comes at once, not after ack_wait, which is longer than this test. (The
 // server may count two deliveries: one that met the unsubscribe on its way.)
 func TestDurableReplacedLeavesNoPullThatSwallows(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.explicit(func(c *jetstream.ConsumerConfig) { c.AckWait = time.Hour })
 	r := b.open(durable())
@@ -120,6 +122,7 @@ func TestDurableReplacedLeavesNoPullThatSwallows(t *testing.T) {
 // Several readers of one durable, on one connection and on others, each replaced again
 // and again: together they handle every message.
 func TestDurableSharedByReaders(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.explicit(func(c *jetstream.ConsumerConfig) { c.AckWait = 2 * time.Second })
 	y := newTally()
@@ -166,6 +169,7 @@ func TestDurableSharedByReaders(t *testing.T) {
 // Three readers of a durable that lets one pull wait: together they read everything,
 // whoever finds no room says so, and when one leaves the others go on.
 func TestDurableThatLetsOnePullWaitSharedByThree(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.explicit(func(c *jetstream.ConsumerConfig) { c.MaxWaiting = 1 })
 	y := newTally()

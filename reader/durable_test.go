@@ -37,6 +37,7 @@ func (b *bed) handle(r *reader.Reader, want int) {
 }
 
 func TestDurableKeepsItsPlace(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 20)
 	r := b.open(durable())
@@ -56,6 +57,7 @@ func TestDurableKeepsItsPlace(t *testing.T) {
 }
 
 func TestDurableIsBoundAnewAndNeverDeleted(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(durable())
@@ -81,6 +83,7 @@ func TestDurableIsBoundAnewAndNeverDeleted(t *testing.T) {
 }
 
 func TestDurableDeletedIsMadeAgainAsItWas(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	_, err := b.admin.CreateConsumer(b.ctx, b.stream, jetstream.ConsumerConfig{
 		Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, DeliverPolicy: jetstream.DeliverNewPolicy,
@@ -105,6 +108,7 @@ func TestDurableDeletedIsMadeAgainAsItWas(t *testing.T) {
 }
 
 func TestDurableOnAWorkQueue(t *testing.T) {
+	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy })
 	b.publish(1, 30)
 	r := b.open(durable())
@@ -121,6 +125,7 @@ func TestDurableOnAWorkQueue(t *testing.T) {
 }
 
 func TestDurableWaitsForAcks(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	_, err := b.admin.CreateConsumer(b.ctx, b.stream, jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, MaxAckPending: 5})
 	b.must(err)
@@ -143,6 +148,7 @@ func TestDurableWaitsForAcks(t *testing.T) {
 }
 
 func TestDurableGivesBackWhatWasNotHandedOut(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(durable())
@@ -157,6 +163,7 @@ func TestDurableGivesBackWhatWasNotHandedOut(t *testing.T) {
 // A durable that filters something else is not bound: its messages would be
 // acked, and lost on a work queue, by who did not ask for them.
 func TestDurableWithOtherFiltersIsRefused(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	_, err := b.admin.CreateConsumer(b.ctx, b.stream, jetstream.ConsumerConfig{
 		Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, FilterSubjects: []string{"orders.a", "orders.b"}})
@@ -177,6 +184,7 @@ func TestDurableWithOtherFiltersIsRefused(t *testing.T) {
 }
 
 func TestDurableStopsAtEnd(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := durable()
@@ -187,6 +195,7 @@ func TestDurableStopsAtEnd(t *testing.T) {
 }
 
 func TestPrivateMessagesTakeNoAck(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 1)
 	r := b.open(quick())
@@ -211,6 +220,7 @@ func TestPrivateMessagesTakeNoAck(t *testing.T) {
 
 // A stream with one slot: the consumer in use gets a new inbox.
 func TestNoSlotForAReplacement(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		end  func(b *bed, r *reader.Reader)
@@ -240,6 +250,7 @@ func TestNoSlotForAReplacement(t *testing.T) {
 
 // A private reader with a Name keeps it through its replacements.
 func TestNameIsKept(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()

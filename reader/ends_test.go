@@ -17,6 +17,7 @@ func atEnd() reader.Config {
 }
 
 func TestStopAtEnd(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	empty := b.open(atEnd())
 	b.end(empty)
@@ -33,6 +34,7 @@ func TestStopAtEnd(t *testing.T) {
 }
 
 func TestStopAtEndOfAFilter(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publishTo("orders.a", 1, 10)
 	b.publishTo("orders.b", 11, 20)
@@ -73,6 +75,7 @@ func TestStopAtEndOfAFilter(t *testing.T) {
 }
 
 func TestMessagesIterates(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 50)
 	n := 0
@@ -88,6 +91,7 @@ func TestMessagesIterates(t *testing.T) {
 }
 
 func TestNextBatch(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 500)
 	r := b.open(atEnd())
@@ -117,6 +121,7 @@ func TestNextBatch(t *testing.T) {
 }
 
 func TestDrainHandsOutTheBuffer(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 200)
 	r := b.open(quick())
@@ -131,6 +136,7 @@ func TestDrainHandsOutTheBuffer(t *testing.T) {
 }
 
 func TestDrainEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 200)
 	r := b.open(quick())
@@ -147,6 +153,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 }
 
 func TestOnErrorRaiseTellsOnceAndGoesOn(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -178,6 +185,7 @@ func TestOnErrorRaiseTellsOnceAndGoesOn(t *testing.T) {
 }
 
 func TestOnErrorFinishHandsOutTheBufferFirst(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -200,6 +208,7 @@ func TestOnErrorFinishHandsOutTheBufferFirst(t *testing.T) {
 }
 
 func TestOnMissedSkipTellsWhatItSkipped(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()

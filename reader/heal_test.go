@@ -8,6 +8,7 @@ import (
 // A session that heals after its pulls were lost asks anew at once: it does not
 // wait for an answer to what never arrived.
 func TestHealedSessionReadsOnAtOnce(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()

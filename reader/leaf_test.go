@@ -51,6 +51,7 @@ func withLeaf(t *testing.T) (b *bed, hub, leaf *lab.Server) {
 // The API and the messages cross a leaf node's connection: reading goes on when either
 // side of it was away.
 func TestReadsOverALeafNode(t *testing.T) {
+	t.Parallel()
 	b, hub, leaf := withLeaf(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -68,6 +69,7 @@ func TestReadsOverALeafNode(t *testing.T) {
 
 // Nobody answers for a domain that is not there, and Open says where it asked.
 func TestOpenInADomainThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	b, _, _ := withLeaf(t)
 	js, err := jetstream.NewWithDomain(b.nc, "nowhere")
 	b.must(err)

@@ -70,6 +70,7 @@ func (b *bed) condemn(r *reader.Reader, next int) {
 // A status says that the consumer was deleted, and it was not: what it left is found
 // and deleted, within the budget of a replacement.
 func TestLeftoverOfAForgedDeletion(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*reader.Config, *jetstream.StreamConfig){
 		"unique names": func(*reader.Config, *jetstream.StreamConfig) {},
 		"one name":     func(c *reader.Config, _ *jetstream.StreamConfig) { c.Name = "mine" },
@@ -100,6 +101,7 @@ func TestLeftoverOfAForgedDeletion(t *testing.T) {
 // message: never more than three consumers, none left at the end, and the reader
 // waits for no inactive threshold of 30 s.
 func TestLeftoversThatCannotBeDeleted(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fault string
 		most  int
@@ -152,6 +154,7 @@ func (b *bed) deafest() (longest time.Duration) {
 
 // Creates are done and not answered: what they made is found and deleted.
 func TestLeftoversOfLostCreateReplies(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*reader.Config){
 		"unique names": func(*reader.Config) {},
 		"one name":     func(c *reader.Config) { c.Name = "mine" },
@@ -184,6 +187,7 @@ func TestLeftoversOfLostCreateReplies(t *testing.T) {
 // Thirty ends, of every kind that a server or a wire can bring: the bound holds all
 // along, nothing is lost, and one consumer is left.
 func TestLeftoversOfThirtyEnds(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())

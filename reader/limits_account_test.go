@@ -38,6 +38,7 @@ func withAccount(t *testing.T, jetstream string, options ...func(*jetstream.Stre
 // JetStream is switched off for the account and on again under the reader: told
 // with its code meanwhile, read on afterwards; Open says it at once, typed.
 func TestLimitsJetStreamSwitchedOffAndOn(t *testing.T) {
+	t.Parallel()
 	b := withAccount(t, "enabled")
 	b.publish(1, 10)
 	cfg := quick()
@@ -71,6 +72,7 @@ func TestLimitsJetStreamSwitchedOffAndOn(t *testing.T) {
 // An account with room for one consumer: the reader keeps its consumer through a
 // replacement, and a second reader is told of the limit, typed.
 func TestLimitsOfTheAccount(t *testing.T) {
+	t.Parallel()
 	b := withAccount(t, "{ max_consumers: 1 }")
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -91,6 +93,7 @@ func TestLimitsOfTheAccount(t *testing.T) {
 // A stream that allows consumers only a short life without a pull: the reader's
 // own default would be refused, so it obeys.
 func TestLimitsOfTheStreamOnIdleConsumers(t *testing.T) {
+	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) {
 		c.ConsumerLimits = jetstream.StreamConsumerLimits{InactiveThreshold: 5 * time.Second, MaxAckPending: 50}
 	})

@@ -26,6 +26,7 @@ func (b *bed) refusals() (n int) {
 
 // A limit of the server stands in the create's answer: no pull is ever refused.
 func TestLimitsOfTheServerAreObeyed(t *testing.T) {
+	t.Parallel()
 	b := withServer(t, lab.Options{Config: "jetstream { limits { max_request_batch: 7 } }\n"})
 	b.publish(1, 100)
 	b.record()
@@ -42,6 +43,7 @@ func TestLimitsOfTheServerAreObeyed(t *testing.T) {
 // The limits an operator set on a durable are obeyed from the first pull on; one
 // that is tightened under the reader costs one pull, and no session.
 func TestLimitsOfADurableAreObeyed(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	limits := jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy,
 		MaxRequestBatch: 10, MaxRequestExpires: 20 * time.Second, MaxRequestMaxBytes: 2000}
@@ -82,6 +84,7 @@ func TestLimitsOfADurableAreObeyed(t *testing.T) {
 // A message beyond the bytes of a pull is named once and pulled alone, whoever set
 // the bound; pulls do not loop.
 func TestLimitsSmallerThanAMessage(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		open func(*bed) *reader.Reader

@@ -15,6 +15,7 @@ import (
 // What ends a reader before it began: Open's error and the event are the same, the
 // error is typed and names the subject, limit or code.
 func TestLimitsToldAtOpen(t *testing.T) {
+	t.Parallel()
 	limits := func(c *jetstream.StreamConfig) {}
 	for _, c := range []struct {
 		name   string
@@ -77,6 +78,7 @@ func TestLimitsToldAtOpen(t *testing.T) {
 
 // What ends a reader under way: Next, Err, Status and the event tell the same.
 func TestLimitsToldUnderWay(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		set   func(*reader.Config)
@@ -131,6 +133,7 @@ func TestLimitsToldUnderWay(t *testing.T) {
 // Under OnErrorFinish a failure is a chosen end: io.EOF behind what is buffered,
 // and the failure in Err, Status, the event and Messages.
 func TestLimitsToldByAnEnd(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()

@@ -152,6 +152,7 @@ func (f *flights) within(b *bed) {
 // Hundreds of readers of one connection: what they ask stays within bounds, looks
 // at a stream are shared, and after a restart of the server all read on.
 func TestManyReadersOfOneConnection(t *testing.T) {
+	t.Parallel()
 	const readers, streams = 300, 5
 	b, f := withFlights(t, streams)
 	b.publishEach(streams, 1)
@@ -194,6 +195,7 @@ func TestManyReadersOfOneConnection(t *testing.T) {
 // The answer to a look that several readers share is lost: each asks again, and
 // those of other streams are not held up.
 func TestManyReadersLoseAnAnswer(t *testing.T) {
+	t.Parallel()
 	const readers, streams = 40, 2
 	b := withStream(t)
 	for i := range streams {
@@ -212,6 +214,7 @@ func TestManyReadersLoseAnAnswer(t *testing.T) {
 // One hook of the connection's errors serves all its readers, and is taken off with
 // the last of them.
 func TestManyReadersShareOneHook(t *testing.T) {
+	t.Parallel()
 	b, _ := withFlights(t, 1)
 	mine := func(*nats.Conn, *nats.Subscription, error) {}
 	b.nc.SetErrorHandler(mine)

@@ -83,6 +83,7 @@ func (b *bed) holder() (kill func()) {
 // Two processes with one Name: the second is told whose it is and touches nothing;
 // when the first is killed, its consumer lapses, and the Name is free.
 func TestNameOfAnotherProcess(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	kill := b.holder()
@@ -113,6 +114,7 @@ func TestNameOfAnotherProcess(t *testing.T) {
 // The Name is taken while ours is gone: it is never deleted, not at Close either, and
 // the reader goes on when it is free.
 func TestNameTakenMeanwhile(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]string{
 		"requests lost": "api-timeout",
 		"replies lost":  "lose-reply",

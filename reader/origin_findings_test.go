@@ -16,6 +16,7 @@ import (
 
 // The clean-up of a retired session deletes a durable that the new one still uses.
 func TestOriginARetiredSessionLeavesTheDurable(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 20)
 	r := b.open(durable())
@@ -48,6 +49,7 @@ func TestOriginARetiredSessionLeavesTheDurable(t *testing.T) {
 // A closing status counts as an empty batch: asked again at once, at the speed of the
 // round trip, past the pacing and the total timeout.
 func TestOriginBRefusedPullIsAPacedFailure(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"Exceeded MaxWaiting", "Consumer is push based", "Something Never Heard Of"} {
 		t.Run(text, func(t *testing.T) {
 			b := withStream(t)
@@ -73,6 +75,7 @@ func TestOriginBRefusedPullIsAPacedFailure(t *testing.T) {
 
 // A stream at max_consumers refuses the replacement's create: that ended the reader.
 func TestOriginCStreamWithoutASlotForTheReplacement(t *testing.T) {
+	t.Parallel()
 	b := withStream(t, func(s *jetstream.StreamConfig) { s.MaxConsumers = 1 })
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -98,6 +101,7 @@ func TestOriginCStreamWithoutASlotForTheReplacement(t *testing.T) {
 // A named reader is refused its own name (another start under the same name), or
 // deletes the consumer that its replacement just took.
 func TestOriginDNamedReaderIsReplaced(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -131,6 +135,7 @@ func TestOriginDNamedReaderIsReplaced(t *testing.T) {
 
 // Messages that wait in the old session are skipped for good.
 func TestOriginEQueuedMessagesSurviveTheReplacement(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 200)
 	cfg := quick()
@@ -158,6 +163,7 @@ func TestOriginEQueuedMessagesSurviveTheReplacement(t *testing.T) {
 // A consumer blocks its own replacement: it holds the only slot, its name, or a place
 // among those that cannot be deleted.
 func TestOriginFConsumerDoesNotBlockItsReplacement(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fault  string
 		change func(*reader.Config, *jetstream.StreamConfig)
@@ -186,6 +192,7 @@ func TestOriginFConsumerDoesNotBlockItsReplacement(t *testing.T) {
 // Something other than a proven session starts the retry budget anew: an answered
 // create, a status, an answered ask.
 func TestOriginGOnlyAProofStartsTheBudgetAnew(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"Leadership Change", "Consumer Deleted"} {
 		t.Run(text, func(t *testing.T) {
 			b := withStream(t)

@@ -14,6 +14,7 @@ import (
 // The ten cases of the reader this one comes from.
 
 func TestOrigin1LostSubscriptionIsNoticedByMissingAnswers(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -33,6 +34,7 @@ func TestOrigin1LostSubscriptionIsNoticedByMissingAnswers(t *testing.T) {
 }
 
 func TestOrigin2OldSessionStaysWhileNoConsumerCanBeMade(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -52,6 +54,7 @@ func TestOrigin2OldSessionStaysWhileNoConsumerCanBeMade(t *testing.T) {
 }
 
 func TestOrigin3WorkingSessionGoesOnWhenItsReplacementFails(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -77,6 +80,7 @@ func TestOrigin3WorkingSessionGoesOnWhenItsReplacementFails(t *testing.T) {
 }
 
 func TestOrigin4CancelledReplacementLeavesNothing(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -102,6 +106,7 @@ func TestOrigin4CancelledReplacementLeavesNothing(t *testing.T) {
 }
 
 func TestOrigin5HalfMadeSessionLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"api-timeout(subject=CONSUMER.CREATE.>)", "lose-reply(subject=CONSUMER.CREATE.>)"} {
 		t.Run(fault, func(t *testing.T) {
 			b := withStream(t)
@@ -121,6 +126,7 @@ func TestOrigin5HalfMadeSessionLeavesNothing(t *testing.T) {
 }
 
 func TestOrigin6ExpiredConsumerIsNoErrorUnderRaise(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -133,6 +139,7 @@ func TestOrigin6ExpiredConsumerIsNoErrorUnderRaise(t *testing.T) {
 }
 
 func TestOrigin7ConsumerLevel404IsOrdinary(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -150,6 +157,7 @@ func TestOrigin7ConsumerLevel404IsOrdinary(t *testing.T) {
 }
 
 func TestOrigin8MissingStreamAtOpenIsFatalAtOnce(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	cfg := quick()
 	cfg.Stream = "NONE"
@@ -164,6 +172,7 @@ func TestOrigin8MissingStreamAtOpenIsFatalAtOnce(t *testing.T) {
 }
 
 func TestOrigin9RunningAttemptEndsAtTotalTimeout(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -185,6 +194,7 @@ func TestOrigin9RunningAttemptEndsAtTotalTimeout(t *testing.T) {
 }
 
 func TestOrigin10UnansweredRequestEndsAtItsAttemptTimeout(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	js, err := jetstream.New(b.nc, jetstream.WithDefaultTimeout(time.Minute))
 	b.must(err)

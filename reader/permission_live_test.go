@@ -11,6 +11,7 @@ import (
 // A permission that is taken away under the reader is told with its subject; once
 // it is given back the reader reads on and nothing is lost.
 func TestPermissionTakenAwayAndGivenBack(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		deny  permissions
@@ -101,6 +102,7 @@ func (b *bed) purgeAll(r *reader.Reader) {
 
 // A denied ack is told with its subject, and the message comes again.
 func TestPermissionToAckDenied(t *testing.T) {
+	t.Parallel()
 	b := withPermissions(t, permissions{})
 	b.publish(1, 1)
 	r := b.open(durable())
@@ -125,6 +127,7 @@ func TestPermissionToAckDenied(t *testing.T) {
 // A denied ask is not the end of asking: once the permission is back the reader
 // learns again why it is silent.
 func TestPermissionToAskIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	b := withPermissions(t, permissions{})
 	b.publish(1, 10)
 	r := b.open(quick())

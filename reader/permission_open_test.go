@@ -75,6 +75,7 @@ func untimed() reader.Config {
 // A denied subject ends Open at its first attempt, by the server's word and not by
 // a time-out, and is named in the error, the event and what else tells of it.
 func TestPermissionDeniedAtOpen(t *testing.T) {
+	t.Parallel()
 	b := withPermissions(t, permissions{})
 	b.publish(1, 5)
 	durable := func(c *reader.Config) { c.Durable = "d" }
@@ -129,6 +130,7 @@ func TestPermissionDeniedAtOpen(t *testing.T) {
 
 // The least that a reader needs, as the README lists it: nothing else is used.
 func TestPermissionLeastSet(t *testing.T) {
+	t.Parallel()
 	b := withPermissions(t, permissions{})
 	b.publish(1, 10)
 	inbox := []string{"_INBOX.>"}

@@ -8,6 +8,7 @@ import (
 // A cluster that has no node to place a consumer on says so and may have one later: it
 // is asked again until it does.
 func TestPlacementRefused(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]string{
 		"insufficient resources": "api-error(err_code=10023,subject=CONSUMER.CREATE.>,limit=3)",
 		"no suitable peers":      `api-error(err_code=10005,code=400,text="no suitable peers for placement",subject=CONSUMER.CREATE.>,limit=3)`,

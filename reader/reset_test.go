@@ -31,6 +31,7 @@ func (b *bed) replaced(n int) reader.Event {
 }
 
 func TestRecreatedStreamIsReadFromItsFirstMessage(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		read int
@@ -65,6 +66,7 @@ func TestRecreatedStreamIsReadFromItsFirstMessage(t *testing.T) {
 }
 
 func TestStreamMissingForAWhile(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -79,6 +81,7 @@ func TestStreamMissingForAWhile(t *testing.T) {
 }
 
 func TestOnResetFollowNewAndFail(t *testing.T) {
+	t.Parallel()
 	t.Run("follow new", func(t *testing.T) {
 		b := withStream(t)
 		b.publish(1, 10)
@@ -114,6 +117,7 @@ func TestOnResetFollowNewAndFail(t *testing.T) {
 }
 
 func TestStreamDeletedForGoodIsFatalAfterItsGrace(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -135,6 +139,7 @@ func TestStreamDeletedForGoodIsFatalAfterItsGrace(t *testing.T) {
 }
 
 func TestStreamIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.must(b.admin.DeleteStream(b.ctx, b.stream))
 	cfg := quick()
@@ -161,6 +166,7 @@ func TestStreamIsWaitedFor(t *testing.T) {
 }
 
 func TestPurgeIsToldAsMissed(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -191,6 +197,7 @@ func TestPurgeIsToldAsMissed(t *testing.T) {
 // A position belongs to the stream its message came from, also when that stream was
 // re-created since.
 func TestPositionKeepsItsStream(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())

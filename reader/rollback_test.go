@@ -34,6 +34,7 @@ func (b *bed) keepStore() (restore func()) {
 // A stream that was rolled back goes on by time: what comes after the restore is
 // read, whether the stream is still below the cursor or has grown past it.
 func TestRolledBackStreamIsReadOn(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, filter string
 		then         int
@@ -68,6 +69,7 @@ func TestRolledBackStreamIsReadOn(t *testing.T) {
 // A durable that was acknowledged further than its restored stream reaches is made
 // again where the stream ends now.
 func TestDurableOnARolledBackStream(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
 	restore := b.keepStore()
@@ -82,6 +84,7 @@ func TestDurableOnARolledBackStream(t *testing.T) {
 }
 
 func TestPositionOfARolledBackStream(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
 	restore := b.keepStore()

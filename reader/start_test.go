@@ -10,6 +10,7 @@ import (
 )
 
 func TestStarts(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -57,6 +58,7 @@ func TestStarts(t *testing.T) {
 // A start is evaluated once: what is published while the first session dies
 // before it read anything is not skipped.
 func TestFromNewIsEvaluatedOnce(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -71,6 +73,7 @@ func TestFromNewIsEvaluatedOnce(t *testing.T) {
 }
 
 func TestFromLastPerSubject(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publishTo("orders.a", 1, 3)
 	b.publishTo("orders.b", 4, 6)
@@ -91,6 +94,7 @@ func TestFromLastPerSubject(t *testing.T) {
 // A replacement in the middle of the snapshot takes the rest of it, then goes on
 // by sequence: an update that came meanwhile is read as new.
 func TestFromLastPerSubjectThroughAReplacement(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	for i := range 20 {
 		b.publishTo("orders."+strconv.Itoa(i), i+1, i+1)
@@ -111,6 +115,7 @@ func TestFromLastPerSubjectThroughAReplacement(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	for i := 1; i <= 30; i++ {
 		b.publishTo("orders."+string(rune('a'+i%3)), i, i)
@@ -144,6 +149,7 @@ func TestFilters(t *testing.T) {
 // A start beyond the stream's end is waited for, also through a replacement, and
 // is no sign of a stream that was rolled back.
 func TestSequenceBeyondTheEndIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()
@@ -164,6 +170,7 @@ func TestSequenceBeyondTheEndIsWaitedFor(t *testing.T) {
 }
 
 func TestStreamIsFoundBySubject(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
 	cfg := quick()
@@ -176,6 +183,7 @@ func TestStreamIsFoundBySubject(t *testing.T) {
 }
 
 func TestPositionSurvivesJSON(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	r := b.open(quick())
@@ -197,6 +205,7 @@ func TestPositionSurvivesJSON(t *testing.T) {
 }
 
 func TestStreamOfAPositionMustFit(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	cfg := quick()
 	cfg.Start = reader.FromPosition(reader.Position{Stream: "OTHER", Sequence: 3})

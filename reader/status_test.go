@@ -11,6 +11,7 @@ import (
 )
 
 func TestStatusAndEventsAsJSON(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
 	cfg := quick()
@@ -44,6 +45,7 @@ func TestStatusAndEventsAsJSON(t *testing.T) {
 }
 
 func TestLogObserver(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	o := reader.LogObserver(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	for _, e := range []reader.Event{

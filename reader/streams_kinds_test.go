@@ -30,6 +30,7 @@ func (b *bed) sequences(r *reader.Reader, want ...uint64) {
 }
 
 func TestStreamsSeveralFilters(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	for range 10 {
 		b.publishTo("orders.a", 1, 1)
@@ -64,6 +65,7 @@ func TestStreamsSeveralFilters(t *testing.T) {
 }
 
 func TestStreamsHeadersOnly(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 6)
 	cfg := quick()
@@ -89,6 +91,7 @@ func TestStreamsHeadersOnly(t *testing.T) {
 // A mirror that is made again keeps its origin's sequences: nothing was reset, the
 // reader goes on where it was.
 func TestStreamsMirrorMadeAgain(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	mirror := jetstream.StreamConfig{Name: "COPY", Mirror: &jetstream.StreamSource{Name: b.stream}}
 	_, err := b.admin.CreateStream(b.ctx, mirror)
@@ -115,6 +118,7 @@ func TestStreamsMirrorMadeAgain(t *testing.T) {
 
 // A stream of sources numbers on its own: made again it is another stream.
 func TestStreamsSourced(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	_, err := b.admin.CreateStream(b.ctx, jetstream.StreamConfig{Name: "MORE", Subjects: []string{"more.>"}})
 	b.must(err)
@@ -150,6 +154,7 @@ func TestStreamsSourced(t *testing.T) {
 // A snapshot of last messages goes on over replacements: each subject once, then
 // what is new, even where subjects change under it.
 func TestStreamsSnapshotThroughReplacements(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	for i := range 30 {
 		b.publishTo("orders."+num(i), 1, 2)
@@ -196,6 +201,7 @@ func TestStreamsSnapshotThroughReplacements(t *testing.T) {
 // once and in order, and what is gone is told as missed: exactly, or under a filter,
 // at a replacement, as bounds.
 func TestStreamsWhatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
 	purge := func(b *bed) {
 		s, err := b.admin.Stream(b.ctx, b.stream)
 		b.must(err)
@@ -256,6 +262,7 @@ func TestStreamsWhatIsGoneIsTold(t *testing.T) {
 // Messages with a life of their own are gone when it is over (2.11; older servers
 // keep them).
 func TestStreamsMessageLives(t *testing.T) {
+	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.AllowMsgTTL = true })
 	for i := range 20 {
 		msg := message("orders.new", num(i+1))

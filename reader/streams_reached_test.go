@@ -15,6 +15,7 @@ import (
 // The stream is in another domain or account; what the reader asks goes by a prefix,
 // and what it does is the same.
 func TestStreamsReachedByPrefix(t *testing.T) {
+	t.Parallel()
 	accounts := `jetstream { domain: hub }
 accounts {
   JS: { jetstream: enabled, users: [ { user: admin, password: admin } ]
@@ -70,6 +71,7 @@ accounts {
 // An operator's pause is told and respected: no other consumer is made, not for
 // lost answers and not for a restart of the server (2.11; older servers know none).
 func TestStreamsPausedConsumer(t *testing.T) {
+	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
 	cfg := quick()

@@ -9,6 +9,7 @@ import (
 
 // With scaled clocks what counts is that every message is read, once and in order.
 func TestThirteenFaults(t *testing.T) {
+	t.Parallel()
 	l := lengths{pace: 2 * time.Millisecond, before: 50, after: 250, api: 1500 * time.Millisecond, missing: 300 * time.Millisecond, denied: time.Second}
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
