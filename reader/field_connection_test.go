@@ -61,6 +61,7 @@ func TestConnectionThatGaveUp(t *testing.T) {
 	r, err := reader.Open(b.ctx, js, cfg)
 	b.must(err)
 	b.expect(r, 1, 10)
+	b.eventually("all is buffered", func() bool { return r.Status().Buffered == 10 })
 	b.must(b.server.Kill(b.ctx))
 	b.expect(r, 11, 20)
 	if _, err := r.Next(b.ctx); !errors.Is(err, reader.ErrConnectionClosed) {
