@@ -142,12 +142,13 @@ func TestPermissionToAskIsTriedAgain(t *testing.T) {
 	b.fault("cut")
 	b.await("reconnected", 1)
 	b.eventually("it reads again", func() bool { return r.Status().State == reader.StateIdle })
+	lost := b.count("session_lost")
 	b.eventually("the inbox of a pull on the new connection is dropped", func() bool {
 		fired := len(b.proxy.Firings())
 		b.fault("drop-subscription")
 		return len(b.proxy.Firings()) > fired
 	})
-	e := b.await("session_lost", b.count("session_lost")+1)
+	e := b.await("session_lost", lost+1)
 	if !contains(e.Err, "exists") {
 		t.Fatalf("lost: %v\n%s", e.Err, b.story())
 	}
