@@ -73,12 +73,12 @@ func (m *Machine) pullAgain(now time.Duration, s *Session, paced bool) {
 }
 
 // awaitRoom is for a message that did not fit into what the pull asked for: wait
-// for room, and if a whole empty buffer is not enough, pull it alone.
+// for room, and if the most that may be asked for is not enough, pull it alone.
 func (m *Machine) awaitRoom(now time.Duration, s *Session, q openPull, known bool) {
 	whole := m.wholeBytes()
 	switch {
 	case known && q.served, !known:
-	case m.buf.msgs > 0 || q.MaxBytes < whole:
+	case q.MaxBytes < whole:
 		s.roomFor = whole
 	default:
 		s.alone = true
@@ -142,6 +142,11 @@ func (m *Machine) heartbeat(now time.Duration, s *Session, st Status, since time
 		m.gap(now, s, st.LastConsumer)
 		return
 	}
+	if m.cfg.private() && st.HasLast && st.LastConsumer == s.consumerSeq && st.LastStream < s.reached {
+		// All was received, yet the stream is behind it: it was rolled back.
+		m.condemnSilently(now, CauseRolledBack)
+		return
+	}
 	if s.silent {
 		if m.cfg.private() && st.HasLast && st.LastConsumer != s.consumerSeq {
 			return
@@ -179,11 +184,12 @@ func (m *Machine) statusUnproven(now time.Duration, a *attempt, st Status) {
 		s.pulls.end(st)
 	}
 	if m.cfg.private() && st.HasLast && st.LastConsumer > s.consumerSeq {
+		m.rec.noReset = m.rec.noReset || a.reset
 		m.failAttempt(now, fmt.Errorf("consumer %s delivered %d messages that did not arrive", s.consumer, st.LastConsumer))
 		return
 	}
 	switch {
-	case m.blind && a.overlaps && st.HasLast && st.LastStream < a.at.Sequence:
+	case m.blind && a.overlaps && st.HasLast && st.LastStream < min(a.at.Sequence, m.tailOf(a)):
 		m.streamReset(now, a, StreamFacts{Last: st.LastStream}, true)
 	case a.expects && !a.informed && !m.blind && !a.bound:
 		m.doubtful(now, a)

@@ -23,7 +23,7 @@ func streamOf(a *args) *StreamFacts {
 
 func consumerOf(a *args, e Effect) *ConsumerFacts {
 	c, st, _ := a.pair("delivered")
-	return &ConsumerFacts{
+	f := &ConsumerFacts{
 		Name: e.Consumer, DeliveredConsumer: c, DeliveredStream: st, Pending: a.number("pending", 0),
 		Paused: a.has("paused"), AckPending: int(a.number("ackpending", 0)), MaxAckPending: int(a.number("maxack", 0)),
 		AckFloor: a.number("floor", 0), AckNone: a.has("acknone"), PushBased: a.has("push"), Grouped: a.has("groups"),
@@ -31,4 +31,8 @@ func consumerOf(a *args, e Effect) *ConsumerFacts {
 		Limits:  Limits{Batch: int(a.number("maxbatch", 0)), Bytes: int(a.number("maxbytes", 0)), Expires: a.duration("maxexpires", 0), Waiting: int(a.number("maxpulls", 0))},
 		Waiting: int(a.number("waiting", 0)), MaxWaiting: int(a.number("maxwaiting", 0)),
 	}
+	if filter := a.text("filter", ""); filter != "" {
+		f.Filters = strings.Split(filter, ",")
+	}
+	return f
 }

@@ -28,6 +28,7 @@ type attempt struct {
 	began time.Duration
 	sess  *Session // the one being made; nil until its inbox is subscribed
 	made  *leftover
+	takes *leftover // what it is to create under the name of
 	req   RequestID
 
 	at       Cursor // the cursor as of the create's request
@@ -45,6 +46,7 @@ type attempt struct {
 	turns   int    // consumers given up on the way
 	bound   bool   // an existing consumer is bound as it is
 	paused  bool   // the consumer that is bound is paused
+	reset   bool   // an existing consumer was set back
 	raced   bool   // another reader created the durable first
 	crowd   string // why a durable may have no room for the first pull
 	proofBy time.Duration

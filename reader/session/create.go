@@ -21,7 +21,10 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 			m.left.list = append(m.left.list, a.made)
 		}
 	} else {
-		l, ok := m.pickName(a, c)
+		l, ok := a.takes, a.takes != nil
+		if !ok {
+			l, ok = m.pickName(a, c)
+		}
 		if !ok {
 			m.makeRoom(now, a)
 			return
@@ -29,6 +32,9 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 		a.made = l
 	}
 	c.Name, c.Inactive = a.made.name, m.cfg.Inactive
+	if a.takes != nil {
+		a.made.made, a.takes = c, nil
+	}
 	m.subscribe(now, a, c.Name)
 	a.sess.made, a.sess.startSeq, a.sess.snapshot = c, c.Sequence, c.Start == StartLastPerSubject
 	a.step = creating
@@ -45,7 +51,8 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 }
 
 func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
-	if nothingMade(err) {
+	if nothingMade(err) && a.made.creates == 1 {
+		// Of several creates another one may have made it.
 		m.left.drop(a.made)
 	}
 	if m.obeyThreshold(err) {
@@ -79,10 +86,10 @@ func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
 func (m *Machine) nameTaken(now time.Duration, a *attempt, err error) {
 	l := a.made
 	switch {
-	case m.cfg.Name == "":
+	case m.cfg.Name == "", m.asks.denied.holds(now) && !m.ownerUnknown(l):
 		l.answered = true
 		m.clear(a, l, err)
-	case l.creates > 1 && !m.asks.denied.holds(now):
+	case (l.creates > 1 || m.number > 0 && m.rec.tries > 1) && !m.asks.denied.holds(now):
 		a.step = asking
 		a.req = m.request(Effect{API: APIConsumerInfo, Consumer: l.name}, func(now time.Duration, ans Answer) {
 			a.req = 0
@@ -180,7 +187,8 @@ func (m *Machine) awaitLapse(a *attempt, l *leftover) {
 }
 
 // clear deletes a consumer of ours that stands in the way, then creates. A 10014
-// to one whose create was never answered proves nothing: it may yet be made.
+// to one whose create was never answered proves nothing: it may yet be made. Its name
+// is taken over then: whichever create comes first, the other one is refused.
 func (m *Machine) clear(a *attempt, l *leftover, why error) {
 	a.step = clearing
 	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: l.name}, func(now time.Duration, ans Answer) {
@@ -188,6 +196,15 @@ func (m *Machine) clear(a *attempt, l *leftover, why error) {
 		if ans.Err == nil || isCode(ans.Err, codeConsumerNotFound) && l.answered {
 			m.left.drop(l)
 			m.anew(now, a, why)
+			return
+		}
+		if isCode(ans.Err, codeConsumerNotFound) && why == nil && m.cfg.Name == "" && a.turns < maxTurns {
+			// It may yet be made, or never: under its name there is room for one.
+			m.unsubscribe(a)
+			m.renew(a)
+			a.turns++
+			a.takes, l.held, l.recovery = l, true, m.rec.id
+			m.create(now, a)
 			return
 		}
 		l.stays = undeletable(ans.Err)
@@ -237,6 +254,7 @@ func (m *Machine) renew(a *attempt) {
 	m.attempts++
 	a.n, a.made, a.sess = m.attempts, nil, nil
 	a.expects, a.informed, a.checked, a.held, a.proofBy = false, false, false, nil, 0
+	a.bound, a.reset = false, false
 }
 
 // createAnswered takes what the create's answer tells (rules 4, 7 and 8).
@@ -253,6 +271,7 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 		return
 	}
 	a.exact = Cursor{Sequence: f.DeliveredStream}
+	a.sess.reached = f.DeliveredStream
 	a.nothing = f.Pending == 0 && !f.Paused
 	if !m.settled() {
 		// The start is evaluated once: from here on every session goes by sequence.
@@ -269,6 +288,9 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 		a.at = m.cursor
 	}
 	m.noteCreated(f)
+	if m.blind && m.endsBehind(now, a) {
+		return
+	}
 	if m.edge > 0 && a.sess.snapshot && f.Pending == 0 && m.number > 0 {
 		m.snapshotDone()
 		m.restart(now, a)
@@ -283,6 +305,16 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 		return
 	}
 	m.prove(now, a)
+}
+
+// endsBehind is for a session that starts at the stream's end: where that lies
+// behind the cursor the stream is another one, which needs no STREAM.INFO.
+func (m *Machine) endsBehind(now time.Duration, a *attempt) bool {
+	if !a.skips || a.exact.Sequence >= a.at.Sequence {
+		return false
+	}
+	m.streamReset(now, a, StreamFacts{Last: a.exact.Sequence}, true)
+	return true
 }
 
 // noteCreated keeps what a consumer's facts say of the stream's content.

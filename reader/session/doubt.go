@@ -20,6 +20,7 @@ func (m *Machine) deliverUnproven(now time.Duration, a *attempt, d Delivery) Ver
 		return m.acceptDurable(now, d)
 	}
 	if d.ConsumerSeq != s.consumerSeq+1 {
+		m.rec.noReset = m.rec.noReset || a.reset
 		m.failAttempt(now, fmt.Errorf("consumer %s began with its message %d, not %d", s.consumer, d.ConsumerSeq, s.consumerSeq+1))
 		return Drop
 	}

@@ -114,9 +114,15 @@ func (m *Machine) condemnSilently(now time.Duration, cause Cause) {
 }
 
 // acceptNext takes the next message in consumer order. Everything up to the
-// cursor is the overlap of a replacement: it came before.
+// cursor is the overlap of a replacement: it came before. Stream sequences of one
+// consumer only grow, and the message it started at is the one that was read, unless
+// the stream was rolled back.
 func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict {
-	s.consumerSeq = d.ConsumerSeq
+	if d.Sequence <= s.reached || d.Sequence == s.at.Sequence && s.at.another(d.Time) {
+		m.condemnSilently(now, CauseRolledBack)
+		return Drop
+	}
+	s.consumerSeq, s.reached = d.ConsumerSeq, d.Sequence
 	m.pending = d.Pending
 	if d.Sequence <= m.cursor.Sequence {
 		m.used(now, s, d)
@@ -133,7 +139,7 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 	if gone, ok := m.cursor.passed(d.Sequence); ok && !s.snapshot && !m.cfg.filtered() {
 		m.miss(gone, "")
 	}
-	m.cursor = Cursor{Sequence: d.Sequence, Time: d.Time}
+	m.cursor, m.unread = Cursor{Sequence: d.Sequence, Time: d.Time}, false
 	m.buf.msgs++
 	m.buf.bytes += d.Size
 	if d.Pending == 0 || !m.caughtUp {

@@ -69,9 +69,10 @@ func (s *story) config(a *args) {
 }
 
 func (s *story) configOf(a *args) Config {
+	jitter := a.fraction("rand", 0.5)
 	c := Config{
 		Stream: a.text("stream", "ORDERS"), Durable: a.text("durable", ""), Name: a.text("name", ""),
-		Prefix: "r", ID: "id", Inbox: "_INBOX.r", APIPrefix: "$JS.API.",
+		Prefix: "r", ID: "id", Inbox: "_INBOX.r", InboxPrefix: "_INBOX", APIPrefix: "$JS.API.",
 		Start: choose(a, "start", "all", starts), StartSequence: a.number("seq", 0), StartTime: int64(a.number("time", 0)),
 		Created:   int64(a.number("created", 0)),
 		StopAtEnd: a.has("stop"), WaitForStream: a.has("wait-for-stream"),
@@ -85,7 +86,7 @@ func (s *story) configOf(a *args) Config {
 		MaxMessages: int(a.number("messages", 4096)), MaxBytes: int(a.number("bytes", 8<<20)),
 		Expires: a.duration("expires", 30*time.Second), Heartbeat: a.duration("heartbeat", 2*time.Second),
 		Inactive: a.duration("inactive", 30*time.Second),
-		Rand:     func() float64 { return 0.5 },
+		Rand:     func() float64 { return jitter },
 	}
 	if f := a.text("filter", ""); f != "" {
 		c.Subjects = strings.Split(f, ",")
@@ -153,6 +154,9 @@ func (s *story) answer(a *args) {
 		ans.Stream = streamOf(a)
 	case "consumer":
 		ans.Consumer = consumerOf(a, e)
+		if in := s.newest(); in != nil && e.API == APIConsumerCreate {
+			in.seq = ans.Consumer.DeliveredStream
+		}
 	case "message":
 		ans.Message = &MessageFacts{Time: int64(a.number("time", 0))}
 	case "names":
@@ -241,7 +245,7 @@ func (s *story) span(a *args, word int) time.Duration {
 
 func (s *story) took(a *args) {
 	n := a.wordNumber(1)
-	s.m.Took(s.now, n, n*int(a.number("size", 100)))
+	s.m.Took(s.now, n, int(a.number("bytes", uint64(n)*a.number("size", 100))))
 }
 
 // inboxesLost forgets the pulls: they ended with the connection.

@@ -40,6 +40,7 @@ type Machine struct {
 	wishes []int // Replace calls that wait for the running attempt
 
 	cursor  Cursor
+	unread  bool // nothing was accepted yet
 	start   origin
 	created int64  // when the stream was created, 0 unknown
 	tail    uint64 // the highest sequence the stream is known to have reached, messages read aside
@@ -74,7 +75,7 @@ type Machine struct {
 
 // New makes the machine of a reader that is connected and has not begun.
 func New(cfg Config) *Machine {
-	m := &Machine{cfg: cfg, connected: true, reqs: map[RequestID]*request{}, end: end{on: cfg.StopAtEnd}}
+	m := &Machine{cfg: cfg, connected: true, reqs: map[RequestID]*request{}, end: end{on: cfg.StopAtEnd}, unread: true}
 	m.start = origin{kind: cfg.Start, sequence: cfg.StartSequence, time: cfg.StartTime}
 	if cfg.Start == StartPosition {
 		m.cursor, m.created = cfg.Cursor, cfg.Created

@@ -67,7 +67,7 @@ func (m *Machine) pin(now time.Duration, a *attempt) {
 		switch {
 		case errors.Is(ans.Err, ErrDenied):
 			m.blind = true
-			if m.number == 0 && !m.pinned(now, a) {
+			if m.endsBehind(now, a) || m.number == 0 && !m.pinned(now, a) {
 				return
 			}
 			m.resume(now, a)
@@ -90,9 +90,6 @@ func (m *Machine) pinned(now time.Duration, a *attempt) bool {
 			if m.cursor.Sequence < a.facts.Last {
 				m.edge, a.sess.whole = a.facts.Last, true
 			}
-		}
-		if m.cursor.Time == 0 && a.facts.Last == m.cursor.Sequence {
-			m.cursor.Time = a.facts.LastTime
 		}
 		return true
 	}
@@ -121,11 +118,7 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 	if a.held != nil && a.held.Sequence == a.at.Sequence {
 		seen = a.held.Time
 	}
-	tail := m.tail
-	if a.at.known() {
-		tail = a.at.Sequence
-	}
-	switch a.at.judge(m.created, tail, f, seen) {
+	switch a.at.judge(m.created, m.tailOf(a), f, seen) {
 	case sameStream:
 		if m.created == 0 && m.number > 0 {
 			m.created = f.Created // it was opened without the permission to look
@@ -144,6 +137,10 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 		return
 	}
 	a.informed = true
+	if m.cursor.Time == 0 && f.Last == m.cursor.Sequence {
+		// Nothing was accepted there, but the stream says when it was stored.
+		m.cursor.Time = f.LastTime
+	}
 	if m.number == 0 || m.start.kind == StartLastPerSubject {
 		if !m.pinned(now, a) {
 			return
@@ -151,6 +148,15 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 		a.at = m.cursor
 	}
 	m.resume(now, a)
+}
+
+// tailOf is how far the stream is known to have reached for an attempt: a reader may
+// begin beyond its end.
+func (m *Machine) tailOf(a *attempt) uint64 {
+	if a.at.known() {
+		return a.at.Sequence
+	}
+	return m.tail
 }
 
 // lookAtCursor asks for the message at the cursor where a filter may hide it: a
@@ -199,6 +205,9 @@ func (m *Machine) streamReset(now time.Duration, a *attempt, f StreamFacts, anot
 	switch {
 	case !another && m.cursor.known():
 		m.start = origin{kind: StartTime, time: m.cursor.Time + 1}
+	case !another && m.unread && (m.cfg.Start == StartSequence || m.cfg.Start == StartTime):
+		// Nothing was read yet: it still begins where it was asked to.
+		m.start = origin{kind: m.cfg.Start, sequence: m.cfg.StartSequence, time: m.cfg.StartTime}
 	case another && m.cfg.OnReset == OnResetFollowNew:
 		m.start = origin{kind: StartNew}
 	case another && m.cfg.Start == StartLastPerSubject && !m.blind:

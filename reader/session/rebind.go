@@ -80,7 +80,7 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 		case m.skipping() || !m.settled():
 			// It is to start elsewhere: a reset goes to the cursor only.
 			m.clearOwn(now, a)
-		case ans.Consumer.DeliveredConsumer == old.consumerSeq && !old.condemned:
+		case ans.Consumer.DeliveredConsumer == old.consumerSeq && ans.Consumer.DeliveredStream >= m.cursor.Sequence && !old.condemned:
 			a.paused = ans.Consumer.Paused
 			m.bindAt(now, a, old.consumerSeq)
 		default:
@@ -97,14 +97,16 @@ func (m *Machine) bindAt(now time.Duration, a *attempt, seq uint64) {
 }
 
 // resetConsumer sets the consumer back to the cursor, or deletes it and makes it
-// again.
+// again. A reset does not end the pulls that wait, a delete does: behind a connection
+// that the server takes for alive an earlier pull would get what it was set back for.
 func (m *Machine) resetConsumer(now time.Duration, a *attempt, level int) {
 	old := m.cur
-	if level < levelReset {
+	if level < levelReset || m.rec.noReset {
 		m.clearOwn(now, a)
 		return
 	}
 	a.step = resetting
+	old.condemned = true // from here on it counts otherwise, also if no answer comes
 	a.at, a.overlaps = m.cursor, true
 	a.req = m.request(Effect{API: APIConsumerReset, Consumer: old.consumer, Sequence: m.cursor.overlap()}, func(now time.Duration, ans Answer) {
 		a.req = 0
@@ -112,7 +114,7 @@ func (m *Machine) resetConsumer(now time.Duration, a *attempt, level int) {
 			m.clearOwn(now, a)
 			return
 		}
-		a.bound, a.sess.consumerSeq = false, 0
+		a.bound, a.reset, a.sess.consumerSeq, a.sess.reached = false, true, 0, 0
 		a.expects = m.cursor.known()
 		m.pinOrProve(now, a)
 	})

@@ -21,6 +21,7 @@ type recovery struct {
 	nextAt   time.Duration
 	lastErr  error
 	noSlot   bool // a create was refused for want of a slot
+	noReset  bool // what a consumer was set back for went to a pull of an earlier session
 
 	missing bool          // the last word on the stream is that it does not exist
 	graceAt time.Duration // when a missing stream becomes fatal

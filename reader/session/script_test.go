@@ -172,6 +172,19 @@ func (a *args) duration(key string, otherwise time.Duration) time.Duration {
 	return d
 }
 
+func (a *args) fraction(key string, otherwise float64) float64 {
+	a.t.Helper()
+	v := a.text(key, "")
+	if v == "" {
+		return otherwise
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		a.fail("%v", err)
+	}
+	return f
+}
+
 // pair gives the two numbers of a/b.
 func (a *args) pair(key string) (x, y uint64, ok bool) {
 	a.t.Helper()

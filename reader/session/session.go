@@ -14,6 +14,8 @@ type Session struct {
 	soundFrom time.Duration // its proof, or the last time it healed
 
 	consumerSeq uint64 // last consumer sequence accounted for
+	reached     uint64 // stream sequence of the last message accounted for
+	at          Cursor // the cursor it started at, where it overlaps
 	startSeq    uint64 // stream sequence it was asked to start at
 	snapshot    bool   // last per subject: stream sequences jump by design
 	whole       bool   // its own snapshot fixed where snapshots end: it is read whole, and on in order

@@ -34,6 +34,15 @@ type inbox struct {
 	seq   uint64
 }
 
+// newest is the inbox that was subscribed last.
+func (s *story) newest() *inbox {
+	last := 0
+	for attempt := range s.inboxes {
+		last = max(last, attempt)
+	}
+	return s.inboxes[last]
+}
+
 // verdicts merges a run of messages with one fate into one line.
 type verdicts struct {
 	at       time.Duration

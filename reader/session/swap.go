@@ -12,6 +12,9 @@ func (m *Machine) swap(now time.Duration) {
 	m.number++
 	s := a.sess
 	s.number, s.soundFrom = m.number, now
+	if a.overlaps {
+		s.at = a.at
+	}
 	if a.made != nil {
 		m.left.drop(a.made)
 	}
