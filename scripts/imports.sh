@@ -25,6 +25,8 @@ chaos/owner         >
 chaos/readertest    > chaos chaos/proxy chaos/lab
 reader              > reader/session
 reader/session      >
+reader/session/simulate       > reader/session reader/session/simulate/model
+reader/session/simulate/model >
 reader/doctor       > reader reader/session
 reader/readerprom   > reader
 '

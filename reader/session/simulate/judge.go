@@ -1,0 +1,307 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/an-open-reader/nats-reader/reader/session"
+)
+
+// Run runs a plan and looks whether every promise was kept.
+func Run(p *Plan) *Failure {
+	w := newWorld(p)
+	return w.live()
+}
+
+func (w *world) live() *Failure {
+	for _, r := range w.readers {
+		r.start()
+	}
+	w.later(watching, call(w.watch))
+	for _, s := range w.plan.Steps {
+		w.run(s.At)
+		if w.failed != nil {
+			return w.failed
+		}
+		w.happen(s)
+		for _, r := range w.readers {
+			r.perform()
+		}
+	}
+	w.run(w.plan.Length)
+	w.trouble.swallow, w.trouble.twice, w.trouble.swap = 0, 0, 0
+	w.judge()
+	return w.failed
+}
+
+// watching is how often somebody looks whether a reader is deaf.
+const watching = 3 * time.Second
+
+func (w *world) watch() {
+	for _, r := range w.readers {
+		r.deaf()
+	}
+	w.later(w.now+watching, call(w.watch))
+}
+
+// wanted says whether a reader owes a message.
+func (l *ledger) wanted(r *reader, i int) bool {
+	e := &r.w.journal.log[i]
+	if i < l.from || i < l.owed || l.following || l.from < 0 || e.rolled || e.generation != r.w.journal.generation || l.before(r, e) {
+		return false
+	}
+	if r.cfg.Filter != 0 && r.cfg.Filter&(1<<e.subject) == 0 {
+		return false
+	}
+	if r.cfg.Filter != 0 && e.generation > 1 && r.w.unseen() {
+		return false // without a look at the stream nothing tells that it is another one
+	}
+	if e.reused && (r.cfg.Durable != "" || l.nothing || r.w.plan.has(removals...)) {
+		// A sequence alone does not tell what was read from what is new: a durable's
+		// floor, a start that nothing was read from, a message that was removed.
+		return false
+	}
+	if r.cfg.StopAtEnd && (l.resets == 0 && i >= l.atCall || l.resets > 0 && e.sequence > l.end) {
+		return false
+	}
+	st := r.w.stream()
+	if st == nil || !st.Holds(e.sequence) {
+		return false
+	}
+	for _, t := range l.told {
+		if t.from <= e.sequence && e.sequence <= t.to && t.generation == e.generation {
+			return false
+		}
+	}
+	return true
+}
+
+// before says that a message lies before a start that the stream had not reached.
+func (l *ledger) before(r *reader, e *record) bool {
+	return r.cfg.Start == session.StartSequence && e.sequence < r.cfg.Sequence && !r.w.journal.anew(e)
+}
+
+// unseen says that a look at the stream, or at a message of it, was denied.
+func (w *world) unseen() bool {
+	return w.trouble.denied[string(session.APIStreamInfo)] > 0 || w.trouble.denied[string(session.APIMessageGet)] > 0
+}
+
+func (l *ledger) has(i int) bool { return i < len(l.got) && l.got[i] }
+
+// oldest gives the first message that is owed and was not delivered to any of the
+// readers of the same consumer.
+func (r *reader) oldest() (i int, ok bool) {
+	l := &r.ledger
+	log := r.w.journal.log
+	for i := l.pace; i < len(log); i++ {
+		got := l.has(i)
+		if r.cfg.Durable != "" {
+			for _, o := range r.w.readers {
+				got = got || o.ledger.has(i)
+			}
+		}
+		if !got && l.wanted(r, i) {
+			return i, true
+		}
+		if got && i == l.pace {
+			l.pace++
+		}
+	}
+	return 0, false
+}
+
+// deaf says that messages wait longer than a reader may need.
+func (r *reader) deaf() {
+	l, w := &r.ledger, r.w
+	if !l.opens || l.over || l.err != nil || len(r.caller.buffer) > 0 {
+		return
+	}
+	i, ok := r.oldest()
+	if !ok {
+		return
+	}
+	since := max(w.journal.log[i].at, w.over, l.heard)
+	if w.now-since > r.cfg.limit() {
+		e := w.journal.log[i]
+		r.fail("deaf", "sequence %d (time %d), stored at %s, is not read; the last fault ended at %s, the last message came at %s; the reader is %s",
+			e.sequence, stampOf(i), e.at, w.over, l.heard, phases[r.m.View(w.now).Phase])
+	}
+}
+
+// judge looks at a world whose faults are over.
+func (w *world) judge() {
+	quiet := max(w.now, w.over)
+	w.run(quiet)
+	quiet = max(w.now, w.over) // a slow link is over when all has arrived
+	limit := time.Duration(0)
+	for _, r := range w.readers {
+		limit = max(limit, r.cfg.limit())
+	}
+	w.run(quiet + limit)
+	if w.failed == nil {
+		w.allRead("after the last fault")
+	}
+	w.run(w.now + 30*time.Second + w.readers[0].cfg.Inactive + 15*time.Second)
+	if w.failed != nil {
+		return
+	}
+	w.allRead("later")
+	w.oneConsumer()
+	w.idle()
+	w.close()
+}
+
+// allRead looks whether everything that the stream holds was read, and what it does
+// not hold was told.
+func (w *world) allRead(when string) {
+	for _, r := range w.readers {
+		v := r.m.View(w.now)
+		l := &r.ledger
+		switch {
+		case l.over:
+			if v.Phase != session.Done {
+				r.fail("stuck", "%s: an ended reader is %s", when, phases[v.Phase])
+			}
+			if l.why != nil || l.err != nil {
+				continue
+			}
+		case v.Phase != session.Reading:
+			r.fail("stuck", "%s: the reader is %s, session %d, %v", when, phases[v.Phase], v.Number, v.Figures.LastError)
+			return
+		case r.cfg.StopAtEnd && len(r.caller.buffer) == 0 && !w.plan.busyEnd():
+			r.fail("end", "%s: the end at %d was not told; cursor %d", when, l.end, v.Cursor.Sequence)
+			return
+		}
+		if len(r.caller.buffer) > 0 && !l.over {
+			continue
+		}
+		if i, ok := r.oldest(); ok {
+			e := w.journal.log[i]
+			r.fail("lost", "%s: sequence %d (time %d), stored at %s, was not read; cursor %d, %s", when, e.sequence, stampOf(i), e.at, v.Cursor.Sequence, phases[v.Phase])
+			return
+		}
+		l.untold(r)
+	}
+}
+
+// busyEnd says that a durable's end may never come: others read it, too.
+func (p *Plan) busyEnd() bool { return len(p.Readers) > 1 }
+
+// untold looks whether a reader of the whole stream told what it did not deliver.
+func (l *ledger) untold(r *reader) {
+	if r.cfg.Filter != 0 || r.cfg.Durable != "" || r.w.plan.has(rollBack) || l.from < 0 || l.last < 0 || r.cfg.Start == session.StartLastPerSubject {
+		return
+	}
+	log := r.w.journal.log
+	begun := log[l.last].generation == 1 // a stream that is read anew begins where it begins
+	for i := l.from; i < l.last; i++ {
+		e := &log[i]
+		begun = begun || l.has(i) && e.generation == log[l.last].generation
+		if l.has(i) || !begun || l.before(r, e) || e.rolled || e.generation != log[l.last].generation {
+			continue
+		}
+		if !l.wasTold(e) {
+			r.fail("untold", "sequence %d (time %d) was neither read nor told as missed", e.sequence, stampOf(i))
+			return
+		}
+	}
+}
+
+func (l *ledger) wasTold(e *record) bool {
+	for _, t := range l.told {
+		if t.from <= e.sequence && e.sequence <= t.to {
+			return true
+		}
+	}
+	return false
+}
+
+// oneConsumer looks for orphans.
+func (w *world) oneConsumer() {
+	if w.stream() == nil {
+		return
+	}
+	for _, r := range w.readers {
+		want := 1
+		if r.cfg.Durable != "" || r.ledger.over {
+			want = 0
+		}
+		if n := r.owned(); n != want {
+			r.fail("orphans", "%d consumers of the reader are on the server, not %d", n, want)
+			return
+		}
+	}
+}
+
+// idle looks whether a reader that has all it wants leaves the API alone.
+func (w *world) idle() {
+	before := make([]int, len(w.readers))
+	for i, r := range w.readers {
+		before[i] = r.tally.requests
+	}
+	w.publish(0)
+	w.run(w.now + 50*time.Second)
+	if w.failed != nil {
+		return
+	}
+	for i, r := range w.readers {
+		if n := r.tally.requests - before[i]; n > 0 && !r.ledger.over {
+			r.fail("idle", "%d API requests while all is well", n)
+			return
+		}
+	}
+	w.allRead("at the end")
+}
+
+// close closes every reader and looks at what is left.
+func (w *world) close() {
+	if w.failed != nil {
+		return
+	}
+	w.lastEnd = w.now
+	for _, r := range w.readers {
+		if !r.ledger.over {
+			by := w.now + r.cfg.Retry.AttemptTimeout
+			r.input("close within="+r.cfg.Retry.AttemptTimeout.String(), func() { r.m.Close(w.now, by) })
+		}
+	}
+	w.run(w.now + 10*time.Second)
+	if w.failed != nil {
+		return
+	}
+	for _, r := range w.readers {
+		if p := r.m.View(w.now).Phase; p != session.Done || r.tally.done != 1 {
+			r.fail("close", "a closed reader is %s, done %d times", phases[p], r.tally.done)
+			return
+		}
+		if n := r.owned(); n > 0 {
+			r.fail("left behind", "a closed reader leaves %d consumers", n)
+			return
+		}
+		for _, c := range r.conns {
+			if len(c.subs) > 0 && c == r.conn && c.up.dark < never {
+				r.fail("left behind", "a closed reader leaves %d subscriptions", len(c.subs))
+				return
+			}
+		}
+		if len(r.subs) > 0 {
+			r.fail("left behind", "a closed reader is subscribed to %v", r.subs)
+			return
+		}
+	}
+	w.swallowsNothing()
+}
+
+// swallowsNothing looks whether a pull of a closed reader takes a durable's message.
+func (w *world) swallowsNothing() {
+	st := w.stream()
+	if st == nil || w.readers[0].cfg.Durable == "" {
+		return
+	}
+	c := st.Consumer(w.readers[0].cfg.Durable)
+	if c == nil {
+		return
+	}
+	if n := c.Waiting(); n > 0 {
+		w.fail("left behind", "closed readers leave %d pulls on the durable", n)
+	}
+}

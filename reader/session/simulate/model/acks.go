@@ -1,0 +1,136 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// unacked is a message that was sent and not yet acknowledged.
+type unacked struct {
+	sequence   uint64
+	deliveries int
+	due        time.Duration // when it is sent again
+	waits      bool          // it is to be sent again
+}
+
+// acks are what a consumer with explicit acks keeps of what it sent.
+type acks struct {
+	list  []unacked // by sequence
+	floor uint64    // everything up to here is acknowledged
+	armed bool
+}
+
+func (a *acks) open() int { return len(a.list) }
+
+func (a *acks) find(sequence uint64) int {
+	return slices.IndexFunc(a.list, func(u unacked) bool { return u.sequence == sequence })
+}
+
+func (a *acks) drop(sequence uint64) {
+	if i := a.find(sequence); i >= 0 {
+		a.list = slices.Delete(a.list, i, i+1)
+	}
+}
+
+func (a *acks) rolledBack(end uint64) {
+	a.list = slices.DeleteFunc(a.list, func(u unacked) bool { return u.sequence > end })
+	a.floor = min(a.floor, end)
+}
+
+// again gives a message that is to be sent again.
+func (a *acks) again() (sequence uint64, deliveries int, ok bool) {
+	for _, u := range a.list {
+		if u.waits {
+			return u.sequence, u.deliveries + 1, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (a *acks) sent(c *Consumer, sequence uint64, deliveries int) {
+	due := c.s.now() + c.Config.AckWait
+	if i := a.find(sequence); i >= 0 {
+		a.list[i].deliveries, a.list[i].due, a.list[i].waits = deliveries, due, false
+	} else {
+		a.list = append(a.list, unacked{sequence: sequence, deliveries: deliveries, due: due})
+	}
+	a.arm(c)
+}
+
+// arm has the consumer look when the first message is overdue.
+func (a *acks) arm(c *Consumer) {
+	if a.armed {
+		return
+	}
+	first := time.Duration(-1)
+	for _, u := range a.list {
+		if !u.waits && (first < 0 || u.due < first) {
+			first = u.due
+		}
+	}
+	if first >= 0 {
+		a.armed = true
+		c.s.h.At(first, ackTimer{c})
+	}
+}
+
+type ackTimer struct{ c *Consumer }
+
+func (t ackTimer) Fire() {
+	c := t.c
+	c.acks.armed = false
+	if c.gone {
+		return
+	}
+	for i := range c.acks.list {
+		if u := &c.acks.list[i]; u.due <= c.s.now() {
+			u.waits = true
+		}
+	}
+	c.acks.arm(c)
+	c.serve()
+}
+
+// Ack takes an acknowledgement: on a work-queue or interest stream it removes the
+// message.
+func (c *Consumer) Ack(sequence uint64) {
+	if c.gone || c.Away {
+		return
+	}
+	if c.acks.find(sequence) < 0 {
+		return
+	}
+	c.acks.drop(sequence)
+	c.acks.floor = c.dseq
+	if len(c.acks.list) > 0 {
+		c.acks.floor = c.acks.list[0].sequence - 1
+	}
+	if c.st.Retention != Limits && !c.wantedByOthers(sequence) {
+		c.st.Remove(sequence)
+	}
+	c.serve()
+}
+
+func (c *Consumer) wantedByOthers(sequence uint64) bool {
+	if c.st.Retention == WorkQueue {
+		return false
+	}
+	return slices.ContainsFunc(c.st.consumers, func(o *Consumer) bool {
+		return o != c && (o.next <= sequence || o.acks.find(sequence) >= 0)
+	})
+}
+
+// Nak has a message sent again at once.
+func (c *Consumer) Nak(sequence uint64) {
+	if i := c.acks.find(sequence); i >= 0 && !c.gone && !c.Away {
+		c.acks.list[i].waits = true
+		c.serve()
+	}
+}
+
+// InProgress gives a message its ack_wait anew.
+func (c *Consumer) InProgress(sequence uint64) {
+	if i := c.acks.find(sequence); i >= 0 && !c.gone {
+		c.acks.list[i].due = c.s.now() + c.Config.AckWait
+	}
+}

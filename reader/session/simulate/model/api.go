@@ -1,0 +1,252 @@
+package model
+
+import "time"
+
+// Action is what a create may do.
+type Action int
+
+// The actions; Any creates or updates.
+const (
+	Any Action = iota
+	Create
+	Update
+)
+
+// Info is what CONSUMER.CREATE and CONSUMER.INFO answer.
+type Info struct {
+	Name              string
+	Config            Config
+	Level             int
+	DeliveredConsumer uint64
+	DeliveredStream   uint64
+	AckFloor          uint64
+	AckPending        int
+	Redelivered       int
+	Waiting           int
+	Pending           uint64
+	Paused            bool
+}
+
+// The errors of the API, with the server's words.
+var (
+	errStreamNotFound   = &Error{404, 10059, "stream not found"}
+	errConsumerNotFound = &Error{404, 10014, "consumer not found"}
+	errConsumerExists   = &Error{400, 10148, "consumer already exists"}
+	errConsumerAbsent   = &Error{400, 10149, "consumer does not exist"}
+	errConsumerLimit    = &Error{400, 10026, "maximum consumers limit reached"}
+	errDeliverAll       = &Error{400, 10101, "consumer must be deliver all on workqueue stream"}
+	errNoMessage        = &Error{404, 10037, "no message found"}
+	errInvalidReset     = &Error{400, 10204, "invalid reset"}
+)
+
+func errUpdate(what string) *Error { return &Error{500, 10012, what + " can not be updated"} }
+
+// Create is CONSUMER.CREATE; ok is false where the server does not answer.
+func (s *Server) Create(stream, name string, cfg Config, action Action) (info *Info, e *Error, ok bool) {
+	st := s.Stream(stream)
+	if st == nil {
+		return nil, errStreamNotFound, true
+	}
+	c := st.Consumer(name)
+	if c != nil && c.Away {
+		return nil, nil, false
+	}
+	if e := st.refuses(cfg); e != nil {
+		return nil, e, true
+	}
+	if c != nil {
+		e := c.again(cfg, action)
+		if e != nil {
+			return nil, e, true
+		}
+		return c.info(), nil, true
+	}
+	if action == Update {
+		return nil, errConsumerAbsent, true
+	}
+	limit := st.MaxConsumers
+	if limit == 0 {
+		limit = s.MaxConsumers
+	}
+	if limit > 0 && len(st.Consumers()) >= limit {
+		return nil, errConsumerLimit, true
+	}
+	return st.add(name, cfg).info(), nil, true
+}
+
+// refuses says what a stream does not take.
+func (st *Stream) refuses(cfg Config) *Error {
+	switch {
+	case cfg.Policy == BySequence && cfg.Sequence == 0:
+		return &Error{400, 10094, "consumer delivery policy is deliver by start sequence, but optional start sequence is not set"}
+	case st.Retention == WorkQueue && !cfg.Explicit && st.s.Level > 0:
+		return &Error{400, 10084, "consumer in pull mode requires explicit ack policy on workqueue stream"}
+	case st.Retention == WorkQueue && !cfg.Explicit:
+		return &Error{400, 10084, "consumer in pull mode requires ack policy"}
+	case st.Retention == WorkQueue && cfg.Policy != All:
+		return errDeliverAll
+	case cfg.Policy == LastPerSubject && cfg.Filter == 0:
+		return &Error{400, 10094, "consumer delivery policy is deliver last per subject, but optional filter subject is not set"}
+	}
+	return nil
+}
+
+// again is a create of a consumer that exists.
+func (c *Consumer) again(cfg Config, action Action) *Error {
+	was := c.asked
+	if was == cfg {
+		return nil
+	}
+	switch {
+	case action == Create:
+		return errConsumerExists
+	case was.Policy != cfg.Policy:
+		return errUpdate("deliver policy")
+	case was.Sequence != cfg.Sequence:
+		return errUpdate("start sequence")
+	case was.Time != cfg.Time:
+		return errUpdate("start time")
+	case was.Explicit != cfg.Explicit:
+		return errUpdate("ack policy")
+	case was.MaxWaiting != cfg.MaxWaiting:
+		return errUpdate("max waiting")
+	case was.Memory != cfg.Memory && c.s.FixedStorage:
+		return errUpdate("storage type")
+	}
+	c.asked = cfg
+	c.Config = cfg.complete()
+	c.count()
+	return nil
+}
+
+func (cfg Config) complete() Config {
+	if cfg.Inactive == 0 && !cfg.Durable {
+		cfg.Inactive = defaultInactive
+	}
+	if cfg.MaxWaiting == 0 {
+		cfg.MaxWaiting = defaultMaxWaiting
+	}
+	if cfg.Explicit && cfg.AckWait == 0 {
+		cfg.AckWait = defaultAckWait
+	}
+	if cfg.Explicit && cfg.MaxAckPending == 0 {
+		cfg.MaxAckPending = defaultAckPending
+	}
+	return cfg
+}
+
+func (st *Stream) add(name string, cfg Config) *Consumer {
+	st.s.births++
+	c := &Consumer{Name: name, Config: cfg.complete(), asked: cfg, s: st.s, st: st, born: st.s.births, active: st.s.now()}
+	c.begin()
+	if st.s.Pauses && cfg.PauseUntil > st.s.now() {
+		c.Pause(cfg.PauseUntil)
+	}
+	if st.s.FloorAtStart {
+		c.acks.floor = c.dseq
+	}
+	st.consumers = append(st.consumers, c)
+	return c
+}
+
+func (c *Consumer) info() *Info {
+	i := &Info{
+		Name: c.Name, Config: c.Config, Level: c.s.Level, DeliveredConsumer: c.cseq, DeliveredStream: c.dseq,
+		AckFloor: c.acks.floor, AckPending: c.acks.open(), Waiting: c.Waiting(), Pending: c.pending, Paused: c.s.Pauses && c.paused(),
+	}
+	for _, u := range c.acks.list {
+		if u.deliveries > 1 {
+			i.Redelivered++
+		}
+	}
+	return i
+}
+
+// find gives a consumer for a request about it; ok is false where nobody answers.
+func (s *Server) find(stream, name string) (c *Consumer, e *Error, ok bool) {
+	st := s.Stream(stream)
+	if st == nil {
+		return nil, errStreamNotFound, true
+	}
+	c = st.Consumer(name)
+	if c == nil {
+		return nil, errConsumerNotFound, true
+	}
+	return c, nil, !c.Away
+}
+
+// Info is CONSUMER.INFO.
+func (s *Server) Info(stream, name string) (*Info, *Error, bool) {
+	c, e, ok := s.find(stream, name)
+	if c == nil || !ok {
+		return nil, e, ok
+	}
+	return c.info(), nil, true
+}
+
+// Delete is CONSUMER.DELETE. Where the consumer's node is down it is done, and not
+// answered.
+func (s *Server) Delete(stream, name string) (*Error, bool) {
+	c, e, ok := s.find(stream, name)
+	if c == nil {
+		return e, ok
+	}
+	c.st.drop(c)
+	return nil, ok
+}
+
+// Reset is CONSUMER.RESET, which older servers do not answer.
+func (s *Server) Reset(stream, name string, to uint64) (*Info, *Error, bool) {
+	if !s.Resets {
+		return nil, nil, false
+	}
+	c, e, ok := s.find(stream, name)
+	if c == nil || !ok {
+		return nil, e, ok
+	}
+	allowed := c.Config.Policy == All || c.Config.Policy == BySequence && c.Config.Sequence <= to || c.Config.Policy == ByTime
+	if !allowed {
+		return nil, errInvalidReset, true
+	}
+	c.next, c.dseq, c.cseq, c.listed = to, to-1, 0, nil
+	c.acks.list = nil
+	c.count()
+	c.serve()
+	return c.info(), nil, true
+}
+
+// Pause is CONSUMER.PAUSE, which 2.10 does not answer.
+func (s *Server) Pause(stream, name string, until time.Duration) (*Error, bool) {
+	if !s.Pauses {
+		return nil, false
+	}
+	c, e, ok := s.find(stream, name)
+	if c == nil || !ok {
+		return e, ok
+	}
+	c.Pause(until)
+	return nil, true
+}
+
+// StreamInfo is STREAM.INFO.
+func (s *Server) StreamInfo(stream string) (*Stream, *Error) {
+	if st := s.Stream(stream); st != nil {
+		return st, nil
+	}
+	return nil, errStreamNotFound
+}
+
+// Get is STREAM.MSG.GET by sequence.
+func (s *Server) Get(stream string, sequence uint64) (*Message, *Error) {
+	st := s.Stream(stream)
+	if st == nil {
+		return nil, errStreamNotFound
+	}
+	if m := st.at(sequence); m != nil {
+		return m, nil
+	}
+	return nil, errNoMessage
+}
+
+// LastTime is when the last message was stored, 0 if that is not known any more.
+func (st *Stream) LastTime() int64 { return st.lastTime }

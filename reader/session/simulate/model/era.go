@@ -1,0 +1,46 @@
+package model
+
+// Era is what differs between the versions of a server.
+type Era struct {
+	Version      string
+	Level        int  // metadata _nats.level of its consumers, 0 none
+	NoResponders bool // a pull on nothing is answered 503
+	Clamps       bool // a start beyond the end begins behind the last message
+	Resets       bool // CONSUMER.RESET is answered
+	Pauses       bool // consumers can be paused
+	ShortNoWait  bool // a no_wait pull served in part ends with 404, not 408
+	MutesWaiting bool // a pull with a heartbeat beyond max_waiting gets no answer
+	FloorAtStart bool // a new consumer's ack floor is where it starts
+	LastOfPurged bool // last on a purged stream starts behind its end
+	SkipsTold    bool // info's delivered moves over what a filter skips
+	Strict       bool // an unknown field of a configuration is refused
+	FixedStorage bool // mem_storage cannot be updated
+	Groups       bool // priority groups
+	PinCounts    bool // 423 tells what the pull had left
+	MaxConsumers int  // of a stream without a limit of its own, 0 none
+}
+
+// Eras are the versions of the matrix, oldest first.
+var Eras = []Era{
+	{Version: "2.10.7", Clamps: true, SkipsTold: true},
+	{Version: "2.10.22", Clamps: true, SkipsTold: true},
+	{Version: "2.11.17", Level: 1, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true},
+	{Version: "2.12.15", Level: 3, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
+		Strict: true, PinCounts: true},
+	{Version: "2.14.0", Level: 4, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
+		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true},
+	{Version: "2.14.10", Level: 4, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
+		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, FixedStorage: true},
+	{Version: "2.15.3", Level: 5, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
+		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, MaxConsumers: 1000},
+}
+
+// EraOf gives the era of a version of the matrix.
+func EraOf(version string) (Era, bool) {
+	for _, e := range Eras {
+		if e.Version == version {
+			return e, true
+		}
+	}
+	return Era{}, false
+}
