@@ -158,13 +158,17 @@ func (m *Machine) makeRoom(now time.Duration, a *attempt) {
 }
 
 // clearAgain is for an attempt that has nothing better to make room with than a
-// leftover whose delete failed before.
+// leftover whose delete failed before: in turn, for the node of one may stay down.
 func (m *Machine) clearAgain(now time.Duration, a *attempt) {
+	var next *leftover
 	for _, l := range m.left.list {
-		if l.req == 0 && !l.shortened {
-			m.clear(a, l, nil)
-			return
+		if l.req == 0 && !l.shortened && (next == nil || l.tries < next.tries) {
+			next = l
 		}
+	}
+	if next != nil {
+		m.clear(a, next, nil)
+		return
 	}
 	m.failAttempt(now, fmt.Errorf("%d consumers of earlier attempts are not deleted yet", len(m.left.list)))
 }
@@ -191,6 +195,7 @@ func (m *Machine) awaitLapse(a *attempt, l *leftover) {
 // is taken over then: whichever create comes first, the other one is refused.
 func (m *Machine) clear(a *attempt, l *leftover, why error) {
 	a.step = clearing
+	l.tries++
 	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: l.name}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		if ans.Err == nil || isCode(ans.Err, codeConsumerNotFound) && l.answered {
