@@ -14,6 +14,9 @@ type caller struct {
 	busy    bool
 	stalled time.Duration
 	over    bool
+	closed  bool     // by its caller: what comes for a durable is given back
+	returns []uint64 // what is given back once the rules say so
+	gives   bool     // they have said so
 }
 
 func (c *caller) put(r *reader, d session.Delivery) {
@@ -64,12 +67,32 @@ func (c *caller) end(r *reader, err error) {
 	if !errors.Is(err, session.ErrClosed) {
 		return
 	}
+	c.closed = true
 	for _, d := range c.buffer {
 		if r.cfg.Durable != "" {
-			r.nak(d.Sequence)
+			r.giveBack(d.Sequence)
 		}
 	}
 	c.buffer = nil
+}
+
+// giveBack naks a message that no caller will see; at the end the rules say when.
+func (r *reader) giveBack(sequence uint64) {
+	if c := &r.caller; c.closed && !c.gives {
+		c.returns = append(c.returns, sequence)
+		return
+	}
+	r.nak(sequence)
+}
+
+// giveBackAll is the rules' word that a closed reader's messages may be given back.
+func (r *reader) giveBackAll() {
+	c := &r.caller
+	c.gives = true
+	for _, sequence := range c.returns {
+		r.nak(sequence)
+	}
+	c.returns = nil
 }
 
 func (r *reader) ack(d session.Delivery) {

@@ -154,7 +154,7 @@ func (w *world) recreate(messages int) {
 	if w.journal.another == 0 {
 		w.journal.another = w.journal.generation
 	}
-	st := &model.Stream{Name: streamName, Created: createdAt + int64(w.journal.generation), Retention: w.plan.Retention, MaxMessages: w.plan.MaxMessages}
+	st := &model.Stream{Name: streamName, Created: createdAt + int64(w.journal.generation), Retention: w.plan.Retention, MaxMessages: w.plan.MaxMessages, MaxInactive: w.plan.MaxInactive}
 	w.server.AddStream(st, 1)
 	for range messages {
 		w.publish(w.draw.IntN(w.plan.SubjectsOf))

@@ -180,6 +180,28 @@ func (w *world) allRead(when string) {
 			return
 		}
 		l.untold(r)
+		r.snapshotRead(when)
+	}
+}
+
+// snapshotRead looks whether the newest message of each subject was read, however old
+// it is.
+func (r *reader) snapshotRead(when string) {
+	w, l, st := r.w, &r.ledger, r.w.stream()
+	follows := l.resets > 0 && r.cfg.OnReset == session.OnResetFollowNew
+	if !r.snapshots() || !l.opens || l.err != nil || l.over || follows || r.cfg.OnMissed == session.OnMissedSkip || w.plan.has(rollBack) || st == nil {
+		return
+	}
+	newest := map[int]int{}
+	for i := range w.journal.log {
+		if e := &w.journal.log[i]; e.generation == w.journal.generation && (r.cfg.Filter == 0 || r.cfg.Filter&(1<<e.subject) != 0) {
+			newest[e.subject] = i
+		}
+	}
+	for subject := range w.plan.SubjectsOf {
+		if i, ok := newest[subject]; ok && st.Holds(w.journal.log[i].sequence) && !l.has(i) {
+			r.fail("lost", "%s: sequence %d (time %d) is the newest of its subject and was not read", when, w.journal.log[i].sequence, stampOf(i))
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type ledger struct {
 	end       uint64 // StopAtEnd: the end as pinned anew by a reset
 	resets    int
 	nothing   bool // it had read nothing when its stream was rolled back
-	following bool // FollowNew: what was stored before the next session is not wanted
+	following bool // what was stored before the next session is not wanted: FollowNew, or a snapshot made anew
 	pace      int  // deaf: everything before it is settled
 }
 
@@ -37,6 +37,11 @@ type ledger struct {
 type told struct {
 	generation int
 	from, to   uint64
+}
+
+// snapshots says that a reader begins with the last message of each subject.
+func (r *reader) snapshots() bool {
+	return r.cfg.Start == session.StartLastPerSubject && r.cfg.Durable == ""
 }
 
 // carry is for a stream that lost its tail: what was told of the rest still holds.
@@ -75,7 +80,7 @@ func (l *ledger) opened(r *reader, e *session.Effect) {
 			break
 		}
 	}
-	if r.cfg.Start == session.StartLastPerSubject && r.cfg.Durable == "" {
+	if r.snapshots() {
 		l.from = l.atOpened
 		return
 	}
@@ -184,7 +189,7 @@ func (r *reader) event(e *session.Event) {
 	case session.KindStreamReset:
 		l.resets++
 		l.end = e.To
-		if e.Text != "rolled back" && r.cfg.OnReset == session.OnResetFollowNew {
+		if e.Text != "rolled back" && (r.cfg.OnReset == session.OnResetFollowNew || r.snapshots()) {
 			l.following, l.from = true, len(w.journal.log)
 		}
 		if w.journal.generation == 1 && (r.cfg.Start != session.StartPosition && r.cfg.Start != session.StartSequence) {

@@ -23,6 +23,7 @@ type Plan struct {
 	MaxBatch    int // limits of the server
 	MaxExpires  time.Duration
 	MaxBytes    int
+	MaxInactive time.Duration // of the stream's consumers, 0 no bound
 	Readers     []Reader
 	Steps       []Step
 	Length      time.Duration // of the part with steps
@@ -56,8 +57,8 @@ func (p *Plan) String() string {
 	if p.Large > 0 {
 		fmt.Fprintf(&b, " every %dth of %d bytes", p.Large, p.LargeSize)
 	}
-	if p.MaxBatch > 0 || p.MaxExpires > 0 || p.MaxBytes > 0 {
-		fmt.Fprintf(&b, " limits batch=%d expires=%s bytes=%d", p.MaxBatch, p.MaxExpires, p.MaxBytes)
+	if p.MaxBatch > 0 || p.MaxExpires > 0 || p.MaxBytes > 0 || p.MaxInactive > 0 {
+		fmt.Fprintf(&b, " limits batch=%d expires=%s bytes=%d inactive=%s", p.MaxBatch, p.MaxExpires, p.MaxBytes, p.MaxInactive)
 	}
 	b.WriteString("\n")
 	for i, r := range p.Readers {
@@ -169,6 +170,9 @@ func NewPlan(seed int64) *Plan {
 		}
 	}
 	p.steps(d)
+	if d.oneIn(10) {
+		p.MaxInactive = time.Duration(4+d.IntN(20)) * time.Second
+	}
 	return p
 }
 

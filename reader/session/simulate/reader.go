@@ -31,6 +31,7 @@ type reader struct {
 	draining []int
 	held     map[int]session.Delivery
 	open     []session.RequestID // under way
+	looks    []session.Effect    // STREAM.INFO that waits for an earlier one to be over
 	fx       []session.Effect
 	wake     time.Duration // a Tick is planned; 0 none
 
@@ -131,6 +132,7 @@ func (r *reader) do(e *session.Effect) {
 		r.request(*e)
 	case session.DoCancel:
 		r.open = slices.DeleteFunc(r.open, func(id session.RequestID) bool { return id == e.Request })
+		r.unlook(e.Request)
 	case session.DoPing:
 		r.ping()
 	case session.DoSuspect:
@@ -155,6 +157,8 @@ func (r *reader) do(e *session.Effect) {
 	case session.DoEnd:
 		r.ledger.ended(r, e.Err)
 		r.caller.end(r, e.Err)
+	case session.DoGiveBack:
+		r.giveBackAll()
 	case session.DoDone:
 		r.tally.done++
 		r.leave()
@@ -237,7 +241,7 @@ func (r *reader) message(attempt int, d model.Delivery) {
 		r.held[attempt] = got
 	case session.Drop:
 		if r.cfg.Durable != "" {
-			r.nak(d.Sequence)
+			r.giveBack(d.Sequence)
 		}
 	}
 	if r.m.Busy() {

@@ -11,12 +11,21 @@ import (
 
 // request sends an API request and brings its answer back, if there is one.
 func (r *reader) request(e session.Effect) {
-	w := r.w
 	if r.conn == nil {
 		r.fail("driver", "a request is sent while disconnected: %s", e.Subject)
 		return
 	}
 	r.open = append(r.open, e.Request)
+	if e.API == session.APIStreamInfo {
+		r.look(e)
+		return
+	}
+	r.send(e, func(*session.Effect, session.Answer) {})
+}
+
+// send has a request leave; over is told when its answer has come.
+func (r *reader) send(e session.Effect, over func(e *session.Effect, a session.Answer)) {
+	w := r.w
 	r.tally.requested(r, &e)
 	r.m.Sent(w.now, e.Request)
 	if w.trouble.apiDown > w.now {
@@ -28,15 +37,15 @@ func (r *reader) request(e session.Effect) {
 			return
 		}
 		if w.trouble.apiSlow > w.now {
-			w.At(w.now+w.trouble.lag, call(func() { r.process(c, e) }))
+			w.At(w.now+w.trouble.lag, call(func() { r.process(c, e, over) }))
 			return
 		}
-		r.process(c, e)
+		r.process(c, e, over)
 	})
 }
 
 // process is the server's part of a request.
-func (r *reader) process(c *conn, e session.Effect) {
+func (r *reader) process(c *conn, e session.Effect, over func(*session.Effect, session.Answer)) {
 	w := r.w
 	a, ok := w.answer(r, &e)
 	if e.API == session.APIConsumerCreate {
@@ -50,16 +59,23 @@ func (r *reader) process(c *conn, e session.Effect) {
 		return
 	}
 	r.toClient(c, 500, func() {
-		i := slices.Index(r.open, e.Request)
-		if i < 0 {
-			return
-		}
-		r.open = slices.Delete(r.open, i, i+1)
-		r.tally.answered(r, &e, a.Err)
-		w.writeAnswer(r, e.Request, a)
-		r.m.Answer(w.now, e.Request, a)
-		r.perform()
+		over(&e, a)
+		r.answered(e, a)
 	})
+}
+
+// answered is an answer that has come, if it is still wanted.
+func (r *reader) answered(e session.Effect, a session.Answer) {
+	w := r.w
+	i := slices.Index(r.open, e.Request)
+	if i < 0 {
+		return
+	}
+	r.open = slices.Delete(r.open, i, i+1)
+	r.tally.answered(r, &e, a.Err)
+	w.writeAnswer(r, e.Request, a)
+	r.m.Answer(w.now, e.Request, a)
+	r.perform()
 }
 
 var errUnavailable = &session.APIError{Code: 503, ErrCode: 10008, Text: "JetStream system temporarily unavailable"}
@@ -107,6 +123,12 @@ func (w *world) answer(r *reader, e *session.Effect) (a session.Answer, ok bool)
 			a.Consumer = facts(info)
 		}
 		return a, ok
+	case session.APIConsumerUpdate:
+		info, err, ok := w.server.Create(streamName, e.Consumer, r.modelConfig(e.Create), model.Update)
+		if fail(err); info != nil {
+			a.Consumer = facts(info)
+		}
+		return a, ok
 	case session.APIConsumerInfo:
 		info, err, ok := w.server.Info(streamName, e.Consumer)
 		if fail(err); info != nil {
@@ -141,12 +163,18 @@ var policies = map[session.StartKind]model.Policy{
 	session.StartLastPerSubject: model.LastPerSubject, session.StartSequence: model.BySequence, session.StartTime: model.ByTime,
 }
 
+// shortestThreshold is what package reader asks for to have a consumer lapse.
+const shortestThreshold = time.Millisecond
+
 // modelConfig is what a reader's consumer is made with, as package reader asks.
 func (r *reader) modelConfig(c session.Create) model.Config {
-	out := model.Config{Policy: policies[c.Start], Inactive: r.cfg.Inactive, Owner: r.id, Filter: r.cfg.Filter, Memory: r.cfg.Memory}
+	out := model.Config{Policy: policies[c.Start], Inactive: c.Inactive, Owner: r.id, Filter: r.cfg.Filter, Memory: r.cfg.Memory}
 	if r.cfg.Durable != "" {
 		out.Durable, out.Explicit, out.Inactive, out.AckWait = true, true, 0, r.cfg.AckWait
 		out.Owner, out.MaxAckPending = "", r.cfg.MaxAckPending
+	}
+	if c.Lapse {
+		out.Inactive = shortestThreshold
 	}
 	switch c.Start {
 	case session.StartSequence:
@@ -167,6 +195,7 @@ func facts(i *model.Info) *session.ConsumerFacts {
 		Name: i.Name, DeliveredConsumer: i.DeliveredConsumer, DeliveredStream: i.DeliveredStream, Pending: i.Pending, Paused: i.Paused,
 		AckPending: i.AckPending, MaxAckPending: i.Config.MaxAckPending, AckFloor: i.AckFloor, AckNone: !i.Config.Explicit,
 		PushBased: i.Config.Push, Level: i.Level, Owner: i.Config.Owner,
+		Waiting: i.Waiting, MaxWaiting: i.Config.MaxWaiting,
 		Limits: session.Limits{Batch: i.Config.MaxBatch, Expires: i.Config.MaxExpires, Bytes: i.Config.MaxBytes},
 	}
 	f.Filters = subjectsOf(i.Config.Filter)

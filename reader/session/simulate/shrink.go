@@ -41,6 +41,7 @@ var simplifications = []func(p *Plan) bool{
 	func(p *Plan) bool { return drop(&p.MaxBatch) },
 	func(p *Plan) bool { return drop(&p.MaxExpires) },
 	func(p *Plan) bool { return drop(&p.MaxBytes) },
+	func(p *Plan) bool { return drop(&p.MaxInactive) },
 	func(p *Plan) bool { return drop(&p.Readers[0].Slow) },
 	func(p *Plan) bool { return drop(&p.Readers[0].Filter) },
 	func(p *Plan) bool { return drop(&p.Readers[0].Memory) },

@@ -64,7 +64,7 @@ func (t *tally) answered(r *reader, e *session.Effect, err error) {
 	if err == nil {
 		return
 	}
-	if a, ok := err.(*session.APIError); ok && a.ErrCode == 10101 {
+	if a, ok := err.(*session.APIError); ok && (a.ErrCode == 10101 || a.ErrCode == 10153) {
 		return // asked again with what the stream takes
 	}
 	if e.Consumer == r.cfg.Durable && e.API == session.APIConsumerInfo && r.m.View(r.w.now).Phase == session.Silent {

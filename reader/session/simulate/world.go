@@ -52,7 +52,7 @@ type trouble struct {
 func newWorld(p *Plan) *world {
 	w := &world{plan: p, draw: rand.New(rand.NewPCG(uint64(p.Seed), 0x5eed))}
 	w.server = model.NewServer(w, p.Era)
-	w.server.AddStream(&model.Stream{Name: streamName, Created: createdAt, Retention: p.Retention, MaxMessages: p.MaxMessages}, 1)
+	w.server.AddStream(&model.Stream{Name: streamName, Created: createdAt, Retention: p.Retention, MaxMessages: p.MaxMessages, MaxInactive: p.MaxInactive}, 1)
 	w.journal.generation = 1
 	for range p.Stored {
 		w.publish(w.draw.IntN(p.SubjectsOf))

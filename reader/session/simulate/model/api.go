@@ -77,6 +77,8 @@ func (s *Server) Create(stream, name string, cfg Config, action Action) (info *I
 // refuses says what a stream does not take.
 func (st *Stream) refuses(cfg Config) *Error {
 	switch {
+	case st.MaxInactive > 0 && cfg.Inactive > st.MaxInactive:
+		return &Error{400, 10153, "consumer inactive threshold exceeds system limit of " + st.MaxInactive.String()}
 	case cfg.Policy == BySequence && cfg.Sequence == 0:
 		return &Error{400, 10094, "consumer delivery policy is deliver by start sequence, but optional start sequence is not set"}
 	case st.Retention == WorkQueue && !cfg.Explicit && st.s.Level > 0:
@@ -94,7 +96,7 @@ func (st *Stream) refuses(cfg Config) *Error {
 // again is a create of a consumer that exists.
 func (c *Consumer) again(cfg Config, action Action) *Error {
 	was := c.asked
-	if was == cfg {
+	if was == cfg && (action == Create || !c.s.FixedTime) {
 		return nil
 	}
 	switch {
@@ -104,7 +106,7 @@ func (c *Consumer) again(cfg Config, action Action) *Error {
 		return errUpdate("deliver policy")
 	case was.Sequence != cfg.Sequence:
 		return errUpdate("start sequence")
-	case was.Time != cfg.Time:
+	case was.Time != cfg.Time, cfg.Time != 0 && c.s.FixedTime:
 		return errUpdate("start time")
 	case was.Explicit != cfg.Explicit:
 		return errUpdate("ack policy")
@@ -112,6 +114,10 @@ func (c *Consumer) again(cfg Config, action Action) *Error {
 		return errUpdate("max waiting")
 	case was.Memory != cfg.Memory && c.s.FixedStorage:
 		return errUpdate("storage type")
+	}
+	if was.Inactive != cfg.Inactive {
+		c.active = c.s.now() // it counts from here on
+		c.drawSpread()
 	}
 	c.asked = cfg
 	c.Config = cfg.complete()
@@ -138,6 +144,7 @@ func (cfg Config) complete() Config {
 func (st *Stream) add(name string, cfg Config) *Consumer {
 	st.s.births++
 	c := &Consumer{Name: name, Config: cfg.complete(), asked: cfg, s: st.s, st: st, born: st.s.births, active: st.s.now()}
+	c.drawSpread()
 	c.begin()
 	if st.s.Pauses && cfg.PauseUntil > st.s.now() {
 		c.Pause(cfg.PauseUntil)

@@ -68,6 +68,7 @@ type Consumer struct {
 	listed  []uint64 // what is left of a last_per_subject snapshot
 	pulls   []*waiting
 	active  time.Duration
+	spread  time.Duration // added to the threshold
 	pauseBy time.Duration
 	acks    acks
 }
@@ -82,7 +83,7 @@ func (c *Consumer) lapsed() bool {
 	if c.Config.Inactive == 0 {
 		return false
 	}
-	idle := c.s.now() - c.active - c.Config.Inactive
+	idle := c.s.now() - c.active - c.Config.Inactive - c.spread
 	if idle <= 0 {
 		return false
 	}
@@ -92,6 +93,16 @@ func (c *Consumer) lapsed() bool {
 	}
 	late := min(c.Config.Inactive, 10*time.Second) * time.Duration(c.born%5) / 5
 	return idle > late
+}
+
+// drawSpread draws what is added to the threshold of a consumer that is no durable:
+// a tenth of a second to one.
+func (c *Consumer) drawSpread() {
+	if c.Config.Durable {
+		return
+	}
+	c.s.draws++
+	c.spread = 100*time.Millisecond + time.Duration(c.s.draws*7%10)*90*time.Millisecond
 }
 
 // prune forgets pulls behind which nobody is subscribed.

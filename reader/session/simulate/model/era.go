@@ -15,6 +15,7 @@ type Era struct {
 	SkipsTold    bool // info's delivered moves over what a filter skips
 	Strict       bool // an unknown field of a configuration is refused
 	FixedStorage bool // mem_storage cannot be updated
+	FixedTime    bool // what was made with a start time cannot be updated at all
 	Groups       bool // priority groups
 	PinCounts    bool // 423 tells what the pull had left
 	MaxConsumers int  // of a stream without a limit of its own, 0 none
@@ -22,7 +23,7 @@ type Era struct {
 
 // Eras are the versions of the matrix, oldest first.
 var Eras = []Era{
-	{Version: "2.10.7", Clamps: true, SkipsTold: true},
+	{Version: "2.10.7", Clamps: true, SkipsTold: true, FixedTime: true},
 	{Version: "2.10.22", Clamps: true, SkipsTold: true},
 	{Version: "2.11.17", Level: 1, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true},
 	{Version: "2.12.15", Level: 3, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,

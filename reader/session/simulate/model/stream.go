@@ -34,8 +34,9 @@ type Stream struct {
 	Created      int64
 	Retention    Retention
 	Mirror       bool
-	MaxConsumers int // 0: the era's
-	MaxMessages  int // 0: no bound; the oldest goes first
+	MaxConsumers int           // 0: the era's
+	MaxMessages  int           // 0: no bound; the oldest goes first
+	MaxInactive  time.Duration // of its consumers, 0 no bound
 
 	s         *Server
 	first     uint64 // of what it holds, or last+1
@@ -53,6 +54,7 @@ type Server struct {
 	h       Host
 	Streams []*Stream
 	births  int
+	draws   int
 }
 
 // NewServer makes a server without streams.
