@@ -238,14 +238,15 @@ func (m *Machine) tellReset(now time.Duration, f StreamFacts, another bool) {
 }
 
 // condemnForReset ends the session in use, if there is one: it belongs to a
-// stream that is no more.
+// stream that is no more. Its consumer went with the stream, unless that is only
+// concluded: one that was rolled back keeps its consumers.
 func (m *Machine) condemnForReset(now time.Duration, another bool) {
 	s := m.cur
 	if s == nil {
 		return
 	}
 	s.condemned = true
-	s.gone = s.gone || another
+	s.gone = s.gone || another && !m.blind
 	if m.phase == Reading || m.phase == Silent {
 		m.dropAsks()
 		m.enterReplacing(now, CauseRolledBack, false, nil)

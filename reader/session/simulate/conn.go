@@ -134,6 +134,10 @@ func (r *reader) lose(told bool, back time.Duration) {
 	if !told {
 		late := time.Duration(10+w.draw.IntN(110)) * time.Second
 		w.agenda.add(w.now+late, true, false, call(func() { r.drop(c) }))
+		if r.cfg.Durable != "" {
+			// Until then a pull of ours takes what the next session waits for.
+			w.fault(w.now + min(late, r.cfg.Expires))
+		}
 	}
 	r.link.Disconnected(w.now)
 	r.draining = r.draining[:0] // a drain is not taken up again

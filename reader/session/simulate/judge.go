@@ -49,7 +49,7 @@ func (l *ledger) wanted(r *reader, i int) bool {
 	if i < l.from || i < l.owed || l.following || l.from < 0 || e.rolled || e.generation != r.w.journal.generation || l.before(r, e) {
 		return false
 	}
-	if r.cfg.Filter != 0 && r.cfg.Filter&(1<<e.subject) == 0 {
+	if r.cfg.Filter != 0 && r.cfg.Filter&(1<<e.subject) == 0 || l.over && e.at >= l.overAt {
 		return false
 	}
 	if r.cfg.Filter != 0 && e.generation > 1 && r.w.unseen() {
