@@ -118,7 +118,11 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 	if a.held != nil && a.held.Sequence == a.at.Sequence {
 		seen = a.held.Time
 	}
-	switch a.at.judge(m.created, m.tailOf(a), f, seen) {
+	found := a.at.judge(m.created, m.tailOf(a), f, seen)
+	if found == sameStream && a.skips && m.skippedAnew(a, f) {
+		found = rolledBack
+	}
+	switch found {
 	case sameStream:
 		if m.created == 0 && m.number > 0 {
 			m.created = f.Created // it was opened without the permission to look
@@ -148,6 +152,16 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 		a.at = m.cursor
 	}
 	m.resume(now, a)
+}
+
+// skippedAnew is for a session that starts at the stream's end, without the message at
+// the cursor to tell: the stream ended below it when the consumer was made, or ends
+// with another message of that number. Of an empty one the last time says nothing.
+func (m *Machine) skippedAnew(a *attempt, f StreamFacts) bool {
+	if a.exact.Sequence < min(a.at.Sequence, m.tailOf(a)) {
+		return true
+	}
+	return a.at.known() && f.First <= f.Last && f.Last == a.at.Sequence && f.LastTime > a.at.Time
 }
 
 // tailOf is how far the stream is known to have reached for an attempt: a reader may

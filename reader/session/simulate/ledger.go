@@ -139,7 +139,7 @@ func (l *ledger) accepted(r *reader, d session.Delivery) {
 	}
 	e := &w.journal.log[i]
 	l.heard = w.now
-	if l.following {
+	if l.following && !r.snapshots() {
 		l.following, l.owed = false, i
 	}
 	r.tally.pulls = r.tally.pulls[:0]
@@ -190,7 +190,7 @@ func (r *reader) event(e *session.Event) {
 		l.resets++
 		l.end = e.To
 		if e.Text != "rolled back" && (r.cfg.OnReset == session.OnResetFollowNew || r.snapshots()) {
-			l.following, l.from = true, len(w.journal.log)
+			l.following, l.owed = true, len(w.journal.log)
 		}
 		if w.journal.generation == 1 && (r.cfg.Start != session.StartPosition && r.cfg.Start != session.StartSequence) {
 			r.fail("reset", "a stream_reset of a stream that was not reset: %s", e.Text)
