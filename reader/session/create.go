@@ -282,7 +282,7 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 		// The start is evaluated once: from here on every session goes by sequence.
 		// Only a snapshot is made again until its end is known.
 		first := m.start
-		if m.start.kind != StartLastPerSubject {
+		if m.start.kind != StartLastPerSubject && !m.rolledBack() {
 			m.start.kind = StartPosition
 		}
 		m.cursor = a.exact
@@ -312,10 +312,16 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 	m.prove(now, a)
 }
 
-// endsBehind is for a session that starts at the stream's end: where that lies
-// behind the cursor the stream is another one, which needs no STREAM.INFO.
+// endsBehind is for a stream that ends behind the cursor, as the create's answer
+// tells: it is another one, which needs no STREAM.INFO. One that starts at the end
+// says where that is; servers that begin at the end of a stream that is too short do,
+// too.
 func (m *Machine) endsBehind(now time.Duration, a *attempt) bool {
-	if !a.skips || a.exact.Sequence >= a.at.Sequence {
+	end := min(a.at.Sequence, m.tailOf(a))
+	switch {
+	case a.skips && a.exact.Sequence < end:
+	case a.overlaps && a.exact.Sequence+1 < end:
+	default:
 		return false
 	}
 	m.streamReset(now, a, StreamFacts{Last: a.exact.Sequence}, true)

@@ -217,6 +217,8 @@ func (m *Machine) streamReset(now time.Duration, a *attempt, f StreamFacts, anot
 	m.condemnForReset(now, another)
 	m.edge = 0
 	switch {
+	case !another && m.rolledBack():
+		// It was rolled back before, and nothing was read since.
 	case !another && m.cursor.known():
 		m.start = origin{kind: StartTime, time: m.cursor.Time + 1}
 	case !another && m.unread && (m.cfg.Start == StartSequence || m.cfg.Start == StartTime):

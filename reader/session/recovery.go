@@ -35,6 +35,10 @@ func (m *Machine) begin(now time.Duration, cause Cause, failure bool, err error)
 // settled says that the cursor is exact and every session goes by sequence.
 func (m *Machine) settled() bool { return m.start.kind == StartPosition }
 
+// rolledBack says that the next session starts by the time of what was read: until one
+// is proven the stream may be rolled back again.
+func (m *Machine) rolledBack() bool { return m.start.kind == StartTime && !m.unread }
+
 // lose ends the session in use. A condemned one never heals; a silent one may.
 func (m *Machine) lose(now time.Duration, cause Cause, failure bool, err error) {
 	s := m.cur

@@ -12,6 +12,9 @@ func (m *Machine) swap(now time.Duration) {
 	m.number++
 	s := a.sess
 	s.number, s.soundFrom = m.number, now
+	if m.rolledBack() {
+		m.start.kind = StartPosition
+	}
 	if a.overlaps {
 		s.at = a.at
 	}

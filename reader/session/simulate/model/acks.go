@@ -8,6 +8,7 @@ import (
 // unacked is a message that was sent and not yet acknowledged.
 type unacked struct {
 	sequence   uint64
+	cseq       uint64 // as it was sent
 	deliveries int
 	due        time.Duration // when it is sent again
 	waits      bool          // it is to be sent again
@@ -17,6 +18,7 @@ type unacked struct {
 type acks struct {
 	list  []unacked // by sequence
 	floor uint64    // everything up to here is acknowledged
+	cseq  uint64    // the same, as a consumer sequence
 	armed bool
 }
 
@@ -51,10 +53,23 @@ func (a *acks) sent(c *Consumer, sequence uint64, deliveries int) {
 	due := c.s.now() + c.Config.AckWait
 	if i := a.find(sequence); i >= 0 {
 		a.list[i].deliveries, a.list[i].due, a.list[i].waits = deliveries, due, false
+		if c.s.FloorSticks {
+			a.list[i].cseq = c.cseq
+		}
 	} else {
-		a.list = append(a.list, unacked{sequence: sequence, deliveries: deliveries, due: due})
+		a.list = append(a.list, unacked{sequence: sequence, cseq: c.cseq, deliveries: deliveries, due: due})
 	}
 	a.arm(c)
+}
+
+// acked moves the floor: to the next open one where the lowest was acknowledged.
+func (a *acks) acked(c *Consumer, u unacked) {
+	switch {
+	case len(a.list) == 0:
+		a.floor, a.cseq = c.dseq, c.cseq
+	case u.cseq == a.cseq+1:
+		a.floor, a.cseq = a.list[0].sequence-1, a.list[0].cseq-1
+	}
 }
 
 // arm has the consumer look when the first message is overdue.
@@ -97,14 +112,13 @@ func (c *Consumer) Ack(sequence uint64) {
 	if c.gone || c.Away {
 		return
 	}
-	if c.acks.find(sequence) < 0 {
+	i := c.acks.find(sequence)
+	if i < 0 {
 		return
 	}
+	u := c.acks.list[i]
 	c.acks.drop(sequence)
-	c.acks.floor = c.dseq
-	if len(c.acks.list) > 0 {
-		c.acks.floor = c.acks.list[0].sequence - 1
-	}
+	c.acks.acked(c, u)
 	if c.st.Retention != Limits && !c.wantedByOthers(sequence) {
 		c.st.Remove(sequence)
 	}

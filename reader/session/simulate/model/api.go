@@ -36,7 +36,8 @@ var (
 	errConsumerLimit    = &Error{400, 10026, "maximum consumers limit reached"}
 	errDeliverAll       = &Error{400, 10101, "consumer must be deliver all on workqueue stream"}
 	errNoMessage        = &Error{404, 10037, "no message found"}
-	errInvalidReset     = &Error{400, 10204, "invalid reset"}
+	errResetPolicy      = &Error{400, 10204, "invalid reset: not allowed"}
+	errResetBelow       = &Error{400, 10204, "invalid reset: below start seq"}
 )
 
 func errUpdate(what string) *Error { return &Error{500, 10012, what + " can not be updated"} }
@@ -77,6 +78,8 @@ func (s *Server) Create(stream, name string, cfg Config, action Action) (info *I
 // refuses says what a stream does not take.
 func (st *Stream) refuses(cfg Config) *Error {
 	switch {
+	case cfg.Unknown != "" && st.s.Strict:
+		return &Error{400, 10025, `invalid JSON: json: unknown field "` + cfg.Unknown + `"`}
 	case st.MaxInactive > 0 && cfg.Inactive > st.MaxInactive:
 		return &Error{400, 10153, "consumer inactive threshold exceeds system limit of " + st.MaxInactive.String()}
 	case cfg.Policy == BySequence && cfg.Sequence == 0:
@@ -96,7 +99,14 @@ func (st *Stream) refuses(cfg Config) *Error {
 // again is a create of a consumer that exists.
 func (c *Consumer) again(cfg Config, action Action) *Error {
 	was := c.asked
-	if was == cfg && (action == Create || !c.s.FixedTime) {
+	cfg.Unknown = was.Unknown
+	if was == cfg && action == Create {
+		if cfg.Inactive == 0 && !cfg.Durable {
+			return errConsumerExists // the threshold that the server filled in differs
+		}
+		return nil
+	}
+	if was == cfg && !c.s.FixedTime {
 		return nil
 	}
 	switch {
@@ -108,6 +118,10 @@ func (c *Consumer) again(cfg Config, action Action) *Error {
 		return errUpdate("start sequence")
 	case was.Time != cfg.Time, cfg.Time != 0 && c.s.FixedTime:
 		return errUpdate("start time")
+	case was.Push != cfg.Push && c.s.Level > 0:
+		return &Error{500, 10012, "can not update pull consumer to push based"}
+	case was.Push != cfg.Push:
+		return errUpdate("max waiting")
 	case was.Explicit != cfg.Explicit:
 		return errUpdate("ack policy")
 	case was.MaxWaiting != cfg.MaxWaiting:
@@ -207,19 +221,25 @@ func (s *Server) Reset(stream, name string, to uint64) (*Info, *Error, bool) {
 	if !s.Resets {
 		return nil, nil, false
 	}
-	c, e, ok := s.find(stream, name)
+	c, _, ok := s.find(stream, name)
 	if c == nil || !ok {
-		return nil, e, ok
+		return nil, nil, false
 	}
-	allowed := c.Config.Policy == All || c.Config.Policy == BySequence && c.Config.Sequence <= to || c.Config.Policy == ByTime
-	if !allowed {
-		return nil, errInvalidReset, true
+	switch c.Config.Policy {
+	case New, Last, LastPerSubject:
+		return nil, errResetPolicy, true
+	case BySequence:
+		if to < c.Config.Sequence {
+			return nil, errResetBelow, true
+		}
+	case All, ByTime:
 	}
 	c.next, c.dseq, c.cseq, c.listed = to, to-1, 0, nil
 	c.acks.list = nil
 	c.count()
+	i := c.info()
 	c.serve()
-	return c.info(), nil, true
+	return i, nil, true
 }
 
 // Pause is CONSUMER.PAUSE, which 2.10 does not answer.

@@ -40,6 +40,7 @@ type Config struct {
 	Pinned        bool   // its policy is pinned_client
 	Owner         string
 	Description   string
+	Unknown       string // a field that no server knows
 }
 
 // What the server fills in.

@@ -11,6 +11,7 @@ type Era struct {
 	ShortNoWait  bool // a no_wait pull served in part ends with 404, not 408
 	MutesWaiting bool // a pull with a heartbeat beyond max_waiting gets no answer
 	FloorAtStart bool // a new consumer's ack floor is where it starts
+	FloorSticks  bool // a message that was sent again does not move the ack floor
 	LastOfPurged bool // last on a purged stream starts behind its end
 	SkipsTold    bool // info's delivered moves over what a filter skips
 	Strict       bool // an unknown field of a configuration is refused
@@ -23,7 +24,7 @@ type Era struct {
 
 // Eras are the versions of the matrix, oldest first.
 var Eras = []Era{
-	{Version: "2.10.7", Clamps: true, SkipsTold: true, FixedTime: true},
+	{Version: "2.10.7", Clamps: true, SkipsTold: true, FixedTime: true, FloorSticks: true},
 	{Version: "2.10.22", Clamps: true, SkipsTold: true},
 	{Version: "2.11.17", Level: 1, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true},
 	{Version: "2.12.15", Level: 3, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
@@ -33,7 +34,7 @@ var Eras = []Era{
 	{Version: "2.14.10", Level: 4, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
 		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, FixedStorage: true},
 	{Version: "2.15.3", Level: 5, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
-		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, MaxConsumers: 1000},
+		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, FixedStorage: true, MaxConsumers: 1000},
 }
 
 // EraOf gives the era of a version of the matrix.

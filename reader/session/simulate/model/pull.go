@@ -31,7 +31,7 @@ func ParsePull(body string) (p Pull, err error) {
 	if !strings.HasPrefix(body, "{") {
 		return Pull{Batch: 1}, nil
 	}
-	var r struct {
+	type JSApiConsumerGetNextRequest struct { // the name is part of the server's words
 		Expires   time.Duration `json:"expires"`
 		Batch     int           `json:"batch"`
 		MaxBytes  int           `json:"max_bytes"`
@@ -40,6 +40,7 @@ func ParsePull(body string) (p Pull, err error) {
 		Group     string        `json:"group"`
 		Pin       string        `json:"id"`
 	}
+	var r JSApiConsumerGetNextRequest
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		return p, err
 	}
@@ -142,6 +143,9 @@ func (c *Consumer) take1(in Inbox, p Pull) {
 // visible is what waits for a pull to come: nothing of a paused consumer's counts
 // before its time.
 func (c *Consumer) visible() int {
+	if c.paused() {
+		return 0
+	}
 	n := int(c.pending)
 	for _, u := range c.acks.list {
 		if u.waits {
