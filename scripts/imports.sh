@@ -27,6 +27,7 @@ reader              > reader/session
 reader/session      >
 reader/session/simulate       > reader/session reader/session/simulate/model
 reader/session/simulate/model >
+reader/session/simulate/mutants >
 reader/doctor       > reader reader/session
 reader/readerprom   > reader
 '
