@@ -92,6 +92,7 @@ type Reader struct {
 	Inactive      time.Duration
 	AckWait       time.Duration
 	MaxAckPending int
+	MaxWaiting    int // of a durable, 0 the server's
 	Retry         session.Policy
 	Rand          float64
 	Slow          time.Duration // of the caller, for a message
@@ -170,6 +171,9 @@ func NewPlan(seed int64) *Plan {
 		}
 	}
 	p.steps(d)
+	if first.Durable != "" && len(p.Readers) == 1 && d.oneIn(3) {
+		p.Readers[0].MaxWaiting = 1 + d.IntN(3)
+	}
 	if d.oneIn(10) {
 		p.MaxInactive = time.Duration(4+d.IntN(20)) * time.Second
 	}

@@ -171,7 +171,7 @@ func (r *reader) modelConfig(c session.Create) model.Config {
 	out := model.Config{Policy: policies[c.Start], Inactive: c.Inactive, Owner: r.id, Filter: r.cfg.Filter, Memory: r.cfg.Memory}
 	if r.cfg.Durable != "" {
 		out.Durable, out.Explicit, out.Inactive, out.AckWait = true, true, 0, r.cfg.AckWait
-		out.Owner, out.MaxAckPending = "", r.cfg.MaxAckPending
+		out.Owner, out.MaxAckPending, out.MaxWaiting = "", r.cfg.MaxAckPending, r.cfg.MaxWaiting
 	}
 	if c.Lapse {
 		out.Inactive = shortestThreshold
@@ -197,6 +197,9 @@ func facts(i *model.Info) *session.ConsumerFacts {
 		PushBased: i.Config.Push, Level: i.Level, Owner: i.Config.Owner,
 		Waiting: i.Waiting, MaxWaiting: i.Config.MaxWaiting,
 		Limits: session.Limits{Batch: i.Config.MaxBatch, Expires: i.Config.MaxExpires, Bytes: i.Config.MaxBytes},
+	}
+	if f.MaxWaiting > 0 {
+		f.Limits.Waiting = max(f.MaxWaiting-1, 1) // as package reader has it
 	}
 	f.Filters = subjectsOf(i.Config.Filter)
 	return f

@@ -159,6 +159,7 @@ func consumerText(r *reader, f *session.ConsumerFacts) string {
 	add(f.Owner != r.id, "owner=%s", or(f.Owner, "-"))
 	add(len(f.Filters) > 0, "filter=%s", strings.Join(f.Filters, ","))
 	add(f.Waiting > 0 && f.MaxWaiting > 0, "waiting=%d maxwaiting=%d", f.Waiting, f.MaxWaiting)
+	add(f.Limits.Waiting > 0, "maxpulls=%d", f.Limits.Waiting)
 	add(f.Limits.Batch > 0, "maxbatch=%d", f.Limits.Batch)
 	add(f.Limits.Bytes > 0, "maxbytes=%d", f.Limits.Bytes)
 	add(f.Limits.Expires > 0, "maxexpires=%s", f.Limits.Expires)
