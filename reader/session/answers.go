@@ -22,7 +22,7 @@ func (m *Machine) statusInUse(now time.Duration, s *Session, st Status) {
 	if s.condemned {
 		return
 	}
-	since := s.deafSince()
+	since := m.deafSince(now)
 	s.answered(now)
 	if st.Code == 100 {
 		s.pulls.beat(now, st.Token)
@@ -251,5 +251,21 @@ func (m *Machine) Took(now time.Duration, msgs, bytes int) {
 	if m.buf.msgs == 0 {
 		m.buf.bytes, m.fullTold = 0, false
 	}
+	m.want(now)
 	m.pull(now)
+}
+
+// want dates the pull that would go out if the session in use could be read: from
+// here on a reader whose buffer was full is deaf.
+func (m *Machine) want(now time.Duration) {
+	s := m.cur
+	if !m.full || s == nil || m.phase == Reading {
+		return
+	}
+	if _, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, m.buf.size); ok {
+		m.full = false
+		if s.askedAt <= s.lastAnswer {
+			s.askedAt = now
+		}
+	}
 }

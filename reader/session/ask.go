@@ -27,7 +27,7 @@ func (m *Machine) fallSilent(now time.Duration) {
 	s := m.cur
 	s.silent = true
 	m.enterSilent(now)
-	m.tell(Event{Kind: KindSessionSilent, Consumer: s.consumer, Inbox: s.inbox, Deaf: now - s.deafSince()})
+	m.tell(Event{Kind: KindSessionSilent, Consumer: s.consumer, Inbox: s.inbox, Deaf: now - m.deafSince(now)})
 	m.do(Effect{Do: DoSuspect})
 	m.ask(now, CauseAnswersLost)
 }
@@ -67,7 +67,7 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 func (m *Machine) streamGone(now time.Duration, err error) {
 	s := m.cur
 	s.condemned, s.gone = true, true
-	s.pulls.clear()
+	s.forget()
 	m.dropAsks()
 	m.tell(Event{Kind: KindSessionLost, Cause: CauseStreamGone, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence, Err: err})
 	m.enterReplacing(now, CauseStreamGone, true, err)

@@ -37,7 +37,7 @@ func (m *Machine) Disconnected(now time.Duration) {
 	m.tell(Event{Kind: KindDisconnected, Sequence: m.cursor.Sequence})
 	if s := m.cur; s != nil {
 		s.silent = true
-		s.pulls.clear()
+		s.forget()
 		if m.phase != Replacing {
 			m.enterReplacing(now, CauseReconnected, false, nil)
 		}
@@ -110,7 +110,7 @@ func (m *Machine) Denied(now time.Duration, subject, text string) {
 	case m.cur != nil && m.pulls(m.cur, subject):
 		m.tellDenied(subject, err)
 		// The refused pull never reached the server: it owes no answer.
-		m.cur.pulls.clear()
+		m.cur.forget()
 		if m.phase == Reading || m.phase == Silent {
 			m.cur.silent = true
 			m.lose(now, CausePermission, true, marked(err))

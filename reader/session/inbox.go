@@ -55,7 +55,7 @@ func (m *Machine) deliverInUse(now time.Duration, s *Session, d Delivery) Verdic
 	if s.condemned {
 		return Drop
 	}
-	since := s.deafSince()
+	since := m.deafSince(now)
 	s.answered(now)
 	s.pulls.received(now, d.Size)
 	m.buf.weigh(d.Size)
@@ -107,7 +107,7 @@ func (m *Machine) gap(now time.Duration, s *Session, got uint64) {
 func (m *Machine) condemnSilently(now time.Duration, cause Cause) {
 	if m.phase == Replacing {
 		m.cur.condemned = true
-		m.cur.pulls.clear()
+		m.cur.forget()
 		return
 	}
 	m.condemn(now, cause, false, nil)

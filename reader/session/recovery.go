@@ -68,7 +68,7 @@ func (m *Machine) lose(now time.Duration, cause Cause, failure bool, err error) 
 func (m *Machine) firstAttempt(now time.Duration) {
 	wait := time.Duration(0)
 	if m.rec.cause != CauseSnapshotRead {
-		wait = m.pace.first(m.cfg.Retry, m.cur.healthy(), m.cfg.Rand())
+		wait = m.pace.first(m.cfg.Retry, m.healthy(now), m.cfg.Rand())
 	}
 	m.rec.nextAt = now + wait
 	if wait > 0 {
@@ -81,7 +81,7 @@ func (m *Machine) firstAttempt(now time.Duration) {
 // condemn ends the session in use for good.
 func (m *Machine) condemn(now time.Duration, cause Cause, failure bool, err error) {
 	m.cur.condemned = true
-	m.cur.pulls.clear()
+	m.cur.forget()
 	m.lose(now, cause, failure, err)
 }
 

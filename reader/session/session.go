@@ -31,6 +31,7 @@ type Session struct {
 	lapsing   bool          // its consumer could not be deleted, and was told to lapse
 	unbound   bool          // its inbox is unsubscribed: nothing can heal it
 	askedAt   time.Duration // the first pull after the last answer; 0 none
+	owing     bool          // pulls were forgotten since the last answer that the server owed an answer to
 
 	quietFrom time.Duration // first heartbeat since the last message; 0 none
 	looked    bool          // the stall ask was spent; a message gives a new one
@@ -44,7 +45,14 @@ type Session struct {
 }
 
 // answered notes that the server sent something to the session's inbox.
-func (s *Session) answered(now time.Duration) { s.lastAnswer, s.askedAt = now, 0 }
+func (s *Session) answered(now time.Duration) { s.lastAnswer, s.askedAt, s.owing = now, 0, false }
+
+// forget drops the pulls that are out: their answers can not come any more. What they
+// were to bring is still owed, so a later pull is not the first one.
+func (s *Session) forget() {
+	s.owing = s.owing || s.pulls.outstanding()
+	s.pulls.clear()
+}
 
 // beat notes a heartbeat.
 func (s *Session) beat(now time.Duration) {
@@ -57,18 +65,30 @@ func (s *Session) beat(now time.Duration) {
 // probe's quick ones are not two of the reader's own.
 func (s *Session) quietFor(now time.Duration) time.Duration { return now - s.quietFrom }
 
-// healthy is how long the session owed nothing: since its proof, or since it healed.
-// One that heals and dies, for ever, is paced like any failure (rule 5).
-func (s *Session) healthy() time.Duration { return max(s.deafSince()-s.soundFrom, 0) }
-
 // deafSince is the later of the last answer and the first pull after it.
 func (s *Session) deafSince() time.Duration { return max(s.lastAnswer, s.askedAt) }
 
+// deafSince is since when the session in use is deaf, should it be. One whose buffer
+// is full has no pull out, owes nothing and is not (rule 15).
+func (m *Machine) deafSince(now time.Duration) time.Duration {
+	s := m.cur
+	if m.full && s.askedAt <= s.lastAnswer {
+		return now
+	}
+	return s.deafSince()
+}
+
+// healthy is how long the session in use owed nothing: since its proof, or since it
+// healed. One that heals and dies, for ever, is paced like any failure (rule 5).
+func (m *Machine) healthy(now time.Duration) time.Duration {
+	return max(m.deafSince(now)-m.cur.soundFrom, 0)
+}
+
 // sent notes a pull that went out.
 func (s *Session) sent(now time.Duration, p Pull) Pull {
-	idle := !s.pulls.outstanding()
+	first := !s.owing && !s.pulls.outstanding()
 	p = s.pulls.send(now, p)
-	if idle && s.askedAt <= s.lastAnswer {
+	if first && s.askedAt <= s.lastAnswer {
 		s.askedAt = now
 	}
 	return p

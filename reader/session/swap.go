@@ -21,14 +21,17 @@ func (m *Machine) swap(now time.Duration) {
 	if a.made != nil {
 		m.left.drop(a.made)
 	}
-	from := m.cursor.Sequence + 1
+	from, deafSince := m.cursor.Sequence+1, now
+	if old != nil {
+		deafSince = m.deafSince(now)
+	}
 	m.cur = s
 	e := Event{Kind: KindSessionReplaced, Cause: m.cause(), Session: s.number, Consumer: s.consumer, Inbox: s.inbox,
 		From: from, Attempt: m.rec.tries, Took: now - a.began}
 	if old == nil {
 		e.Kind, e.Cause = KindSessionOpened, ""
 	} else {
-		e.Deaf = now - old.deafSince()
+		e.Deaf = now - deafSince
 		e.Took = now - m.beganAt(a)
 		m.fig.Replaced[e.Cause]++
 	}
