@@ -218,3 +218,32 @@ func TestLeftoversOfThirtyEnds(t *testing.T) {
 	}
 	t.Logf("longest deaf %s, requests %v", b.deafest().Round(time.Millisecond), r.Status().APIRequests)
 }
+
+// Creates that are done and not answered, then refused with "temporarily unavailable":
+// the names that may have been made stay, so that there are never more than three
+// consumers of the reader.
+func TestNamesOfUnansweredCreatesStayThroughRefusals(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 10)
+	cfg := quick()
+	cfg.Retry.AttemptTimeout = 200 * time.Millisecond
+	r := b.open(cfg)
+	b.expect(r, 1, 10)
+	most := b.counted()
+	lost := b.fault("lose-reply(subject=CONSUMER.CREATE.>)")
+	b.deafen(r)
+	b.await("replace_failed", 2)
+	b.fault("api-error(err_code=10008,subject=CONSUMER.CREATE.>)")
+	lost()
+	b.await("replace_failed", b.count("replace_failed")+4)
+	b.fault("lose-reply(subject=CONSUMER.CREATE.>)")
+	b.await("replace_failed", b.count("replace_failed")+3)
+	b.proxy.Reset()
+	b.publish(11, 20)
+	b.expect(r, 11, 20)
+	b.alone(r)
+	if n := most(); n > 3 {
+		t.Fatalf("%d consumers of one reader were there at a time, want at most 3\n%s", n, b.story())
+	}
+}

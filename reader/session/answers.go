@@ -31,6 +31,9 @@ func (m *Machine) statusInUse(now time.Duration, s *Session, st Status) {
 	}
 	q, known := s.pulls.end(st)
 	rule := ruleFor(st.Code, st.Text)
+	if rule.inUse == asks || rule.inUse == soon && st.Code == 409 {
+		m.away.until = now // a leader went, perhaps with others
+	}
 	switch rule.inUse {
 	case stays:
 	case again:

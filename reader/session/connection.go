@@ -50,7 +50,7 @@ func (m *Machine) Reconnected(now time.Duration) {
 	if m.connected || m.phase == Done {
 		return
 	}
-	m.connected, m.connectedAt = true, now
+	m.connected, m.connectedAt, m.away.until = true, now, now
 	m.asks.denied.doubt()
 	m.unseen.doubt()
 	if !m.started {

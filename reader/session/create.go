@@ -52,7 +52,8 @@ func (m *Machine) create(now time.Duration, a *attempt) {
 
 func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
 	if nothingMade(err) && a.made.creates == 1 {
-		// Of several creates another one may have made it.
+		// A name that was asked for before may yet be made by the create that was not
+		// answered: it stays one of the two.
 		m.left.drop(a.made)
 	}
 	if m.obeyThreshold(err) {

@@ -91,7 +91,7 @@ func (ls *leftovers) busy() bool {
 	return slices.ContainsFunc(ls.list, func(l *leftover) bool { return l.req != 0 })
 }
 
-// wake is when the next delete is due: none while one is under way, whose answer
+// wake is when the next delete is due, or one has lapsed: none while one is under way, whose answer
 // or time-out comes first.
 func (ls *leftovers) wake(m *Machine, w *wake) {
 	if ls.busy() || !m.cleans(0) {
@@ -99,23 +99,23 @@ func (ls *leftovers) wake(m *Machine, w *wake) {
 	}
 	for _, l := range ls.list {
 		if !l.held {
-			w.at(l.next)
+			w.at(min(l.next, m.lapses(l)))
 		}
 	}
 }
 
 // lapses is when a leftover is gone by itself. An unsubscribe takes its pull off the
 // server; a pull on an earlier connection, which the server may take for alive, keeps
-// the consumer alive until it expires.
+// the consumer alive until it expires. Time before the end of an outage does not count.
 func (m *Machine) lapses(l *leftover) time.Duration {
-	if l.shortened {
-		return l.touched + lapseSpread + lapseGrace
+	idle, from := m.cfg.Inactive, l.touched
+	switch {
+	case l.shortened:
+		idle = lapseSpread
+	case l.pulled && m.connectedAt > l.touched:
+		from += m.cfg.Expires
 	}
-	t := l.touched + m.cfg.Inactive + lapseGrace
-	if l.pulled && m.connectedAt > l.touched {
-		t += m.cfg.Expires
-	}
-	return t
+	return max(from, m.away.until) + idle + lapseGrace
 }
 
 // certainlyGone says whether 10014 means that a consumer will not appear any more:
@@ -177,12 +177,15 @@ func (ls *leftovers) tellLeft(m *Machine, l *leftover, err error) {
 }
 
 // deletePause paces the deletes of one leftover. One that the server does not know,
-// but may yet make, is asked for less and less often: nobody pulls from it, so it
-// lapses by itself.
+// but may yet make, is asked for rarely: nobody pulls from it, so that it is gone
+// InactiveThreshold after it was made, whether or not it is found before.
 func (m *Machine) deletePause(l *leftover, err error) time.Duration {
 	policy := m.cfg.Retry
-	if isCode(err, codeConsumerNotFound) && m.phase != Ending {
+	if (isCode(err, codeConsumerNotFound) || isCode(err, codeConsumerAbsent)) && m.phase != Ending {
+		l.absent++
+		policy.Initial = max(policy.Initial, m.cfg.Inactive/6)
 		policy.Max = max(policy.Max, m.cfg.Inactive/3)
+		return policy.Pause(l.absent, m.cfg.Rand())
 	}
 	return policy.Pause(l.tries, m.cfg.Rand())
 }

@@ -58,6 +58,7 @@ type Machine struct {
 	end     end
 	asks    questions
 	left    leftovers
+	away    outage
 
 	attempts int
 	nextReq  RequestID

@@ -18,10 +18,11 @@ type leftover struct {
 	held     bool          // a running attempt or recovery may still use it
 	session  int           // the session it served, 0 none
 
-	tries int
-	next  time.Duration
-	req   RequestID
-	told  bool // orphan_left was told
+	tries  int
+	absent int // requests that were answered: it does not exist
+	next   time.Duration
+	req    RequestID
+	told   bool // orphan_left was told
 
 	stays     bool // a delete of it was denied or not answered: deleting it makes no room
 	softer    bool // the next request tells it to lapse instead

@@ -59,16 +59,16 @@ func (m *Machine) cancel(id RequestID) {
 // Sent notes that a request has left: AttemptTimeout runs from here, because
 // waiting for a slot of the connection is no fault of the server.
 func (m *Machine) Sent(now time.Duration, id RequestID) {
-	if r, ok := m.away(now, id); ok {
+	if r, ok := m.begins(now, id); ok {
 		m.fig.API[r.api]++
 		m.tell(Event{Kind: KindAPIRequest, Request: string(r.api), Consumer: r.consumer})
 	}
 }
 
 // Shared notes that a request has left as part of another reader's, which counts it.
-func (m *Machine) Shared(now time.Duration, id RequestID) { m.away(now, id) }
+func (m *Machine) Shared(now time.Duration, id RequestID) { m.begins(now, id) }
 
-func (m *Machine) away(now time.Duration, id RequestID) (*request, bool) {
+func (m *Machine) begins(now time.Duration, id RequestID) (*request, bool) {
 	r, ok := m.reqs[id]
 	if !ok || r.deadline > 0 {
 		return nil, false
@@ -85,6 +85,7 @@ func (m *Machine) Answer(now time.Duration, id RequestID, a Answer) {
 	}
 	delete(m.reqs, id)
 	m.permitted(r.api, a)
+	m.away.note(now, r.api, a.Err)
 	r.answer(now, a)
 	m.settle(now)
 }
@@ -105,6 +106,7 @@ func (m *Machine) expireRequests(now time.Duration) {
 			continue
 		}
 		m.cancel(id)
+		m.away.note(now, r.api, ErrNoAnswer)
 		r.answer(now, Answer{Err: fmt.Errorf("%w to %s within %s", ErrNoAnswer, r.subject, m.cfg.Retry.AttemptTimeout)})
 	}
 }
