@@ -209,3 +209,30 @@ func TestLastPerSubjectInAStreamMadeAgain(t *testing.T) {
 	b.expect(r, 17, 19)
 	b.await("stream_reset", 1)
 }
+
+// A durable that is deleted is made again behind what was acknowledged here, not where
+// it stood when it was last looked at: what was handled does not come again.
+func TestDurableIsMadeAgainBehindItsAcks(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 900)
+	r := b.open(durable())
+	for i := 1; i <= 900; i++ {
+		m, err := r.Next(b.ctx)
+		b.must(err)
+		if i == 900 {
+			b.must(m.DoubleAck(b.ctx))
+			break
+		}
+		b.must(m.Ack())
+	}
+	b.dropDurable()
+	b.await("session_replaced", 1)
+	c, err := b.admin.Consumer(b.ctx, b.stream, "d")
+	b.must(err)
+	if at := c.CachedInfo().Config.OptStartSeq; at != 901 {
+		t.Fatalf("made again from sequence %d, want 901\n%s", at, b.story())
+	}
+	b.publish(901, 1000)
+	b.expectAcked(r, 901, 1000)
+}

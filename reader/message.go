@@ -36,7 +36,7 @@ func (m Message) Position() Position {
 }
 
 // Ack tells the server that the message is done; ErrNotDurable on a private reader.
-func (m Message) Ack() error { return m.respond("+ACK") }
+func (m Message) Ack() error { return m.done(m.respond("+ACK")) }
 
 // DoubleAck acks and waits for the server to confirm it, at most until ctx ends.
 func (m Message) DoubleAck(ctx context.Context) error {
@@ -46,7 +46,7 @@ func (m Message) DoubleAck(ctx context.Context) error {
 	if _, err := m.reader.nc.RequestWithContext(ctx, m.Reply, []byte("+ACK")); err != nil {
 		return fmt.Errorf("double ack of sequence %d: %w", m.Sequence, err)
 	}
-	return nil
+	return m.done(nil)
 }
 
 // Nak asks the server to deliver the message again.
@@ -61,14 +61,25 @@ func (m Message) NakWithDelay(delay time.Duration) error {
 func (m Message) InProgress() error { return m.respond("+WPI") }
 
 // Term tells the server never to deliver the message again.
-func (m Message) Term() error { return m.respond("+TERM") }
+func (m Message) Term() error { return m.done(m.respond("+TERM")) }
 
 // TermWithReason is Term with a reason for the server's advisory (2.10.4 and later).
 func (m Message) TermWithReason(reason string) error {
 	if reason == "" {
 		return m.Term()
 	}
-	return m.respond("+TERM " + reason)
+	return m.done(m.respond("+TERM " + reason))
+}
+
+// done tells the rules that the message was handled, unless that failed: a durable that
+// is deleted is made again behind it.
+func (m Message) done(err error) error {
+	if err == nil {
+		m.reader.mu.Lock()
+		m.reader.rules.Acked(m.Sequence, m.ConsumerSequence, m.Timestamp.UnixNano())
+		m.reader.mu.Unlock()
+	}
+	return err
 }
 
 func (m Message) ackable() error {

@@ -12,7 +12,7 @@ func (m *Machine) bindDurable(now time.Duration, a *attempt) {
 	m.subscribe(now, a, m.cfg.Durable)
 	a.bound = true
 	if m.asks.denied.holds(now) && !m.cfg.StopAtEnd {
-		m.createDurable(now, a)
+		m.restoreDurable(now, a)
 		return
 	}
 	m.askDurable(now, a)
@@ -29,18 +29,26 @@ func (m *Machine) askDurable(now time.Duration, a *attempt) {
 			m.lookAgain(now, a, ans.Consumer)
 		case ans.Err == nil:
 			m.durableThere(now, a, *ans.Consumer)
-		case isCode(ans.Err, codeConsumerNotFound) && m.number > 0 && !m.blind:
-			m.lookAgain(now, a, nil)
 		case isCode(ans.Err, codeConsumerNotFound):
-			m.createDurable(now, a)
+			m.restoreDurable(now, a)
 		case errors.Is(ans.Err, ErrDenied) && m.number == 0 && m.cfg.StopAtEnd:
 			m.failAttempt(now, fmt.Errorf("%w: StopAtEnd of a durable needs %s", ErrPermission, m.subjectOf(APIConsumerInfo, m.cfg.Durable)))
 		case errors.Is(ans.Err, ErrDenied):
-			m.createDurable(now, a)
+			m.restoreDurable(now, a)
 		default:
 			m.failAttempt(now, fmt.Errorf("ask about durable %s: %w", m.cfg.Durable, ans.Err))
 		}
 	})
+}
+
+// restoreDurable makes a durable that does not exist, or may not: one that was read, not
+// before a look at the stream, where its place means nothing if that is another one.
+func (m *Machine) restoreDurable(now time.Duration, a *attempt) {
+	if m.number > 0 && !m.blind {
+		m.lookAgain(now, a, nil)
+		return
+	}
+	m.createDurable(now, a)
 }
 
 func (m *Machine) durableThere(now time.Duration, a *attempt, f ConsumerFacts) {
@@ -96,6 +104,9 @@ func (f *ConsumerFacts) crowd() string {
 func (m *Machine) lookAgain(now time.Duration, a *attempt, there *ConsumerFacts) {
 	a.req = m.request(Effect{API: APIStreamInfo}, func(now time.Duration, ans Answer) {
 		a.req = 0
+		if there == nil {
+			m.raiseFloor()
+		}
 		switch {
 		case errors.Is(ans.Err, ErrDenied):
 			m.blind = true
@@ -128,26 +139,16 @@ func (m *Machine) noteRollBack(now time.Duration, f StreamFacts) {
 		return
 	}
 	m.tellReset(now, f, false)
-	m.cursor, m.floor = Cursor{Sequence: f.Last}, f.Last
+	m.cursor, m.floor, m.handled = Cursor{Sequence: f.Last}, f.Last, handled{}
 }
 
 // followReset goes over to a stream that was re-created.
 func (m *Machine) followReset(now time.Duration, f StreamFacts) {
 	m.tellReset(now, f, true)
-	m.created, m.cursor, m.floor = f.Created, Cursor{}, 0
+	m.created, m.cursor, m.floor, m.handled = f.Created, Cursor{}, 0, handled{}
 	if m.cfg.OnReset == OnResetFollowNew {
 		m.floor = f.Last
 	}
-}
-
-// noteFloor keeps up to where every message of the durable was acknowledged: where
-// it is made again if it is deleted.
-func (m *Machine) noteFloor(f ConsumerFacts) {
-	if f.AckPending == 0 {
-		m.floor = max(m.floor, f.DeliveredStream)
-		return
-	}
-	m.floor = max(m.floor, f.AckFloor)
 }
 
 // createDurable makes the durable. On a work-queue stream only a consumer of all
@@ -159,7 +160,11 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 	case m.workQueue:
 		c.Start, c.Sequence, c.Time = StartAll, 0, 0
 	case c.Again:
+		m.raiseFloor()
 		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0
+	}
+	if c.Again && c.Start == StartSequence {
+		m.madeAt, m.made = max(m.madeAt, c.Sequence), false
 	}
 	a.req = m.request(Effect{API: APIConsumerCreate, Consumer: m.cfg.Durable, Create: c}, func(now time.Duration, ans Answer) {
 		a.req = 0
@@ -185,7 +190,7 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 // been re-created since it was looked at before.
 func (m *Machine) durableMade(now time.Duration, a *attempt, c Create, f ConsumerFacts) {
 	if c.Again && c.Start == StartSequence {
-		m.madeAt = c.Sequence
+		m.madeAt, m.made = c.Sequence, true
 	}
 	if m.blind {
 		m.place(now, a, f)
@@ -197,20 +202,21 @@ func (m *Machine) durableMade(now time.Duration, a *attempt, c Create, f Consume
 
 // place goes on with a durable that begins where it should.
 func (m *Machine) place(now time.Duration, a *attempt, f ConsumerFacts) {
-	if m.madeAt > 0 && m.madeAt != m.floor+1 && f.DeliveredConsumer == 0 {
+	if (m.madeAt > m.floor+1 || m.made && m.madeAt != m.floor+1) && f.DeliveredConsumer == 0 {
 		m.makeAnew(now, a, f)
 		return
 	}
-	if gone, ok := (Cursor{Sequence: m.floor}).passed(f.DeliveredStream + 1); ok && m.madeAt > 0 {
+	if gone, ok := (Cursor{Sequence: m.floor}).passed(f.DeliveredStream + 1); ok && m.made {
 		m.miss(gone, "at most: while the durable was gone")
 	}
-	m.madeAt = 0
+	m.madeAt, m.made = 0, false
 	m.durableThere(now, a, f)
 }
 
-// makeAnew is for a durable that this reader has just made, at a place that belongs
-// to a stream that is no more: it would skip what lies before it. Nobody has read
-// from it, so nothing is lost with it. No other durable is ever deleted.
+// makeAnew is for a durable that this reader has just made, or that its unanswered
+// create may have made, at a place that belongs to a stream that is no more: it would
+// skip what lies before it. Nobody has read from it, so nothing is lost with it. No
+// other durable is ever deleted.
 func (m *Machine) makeAnew(now time.Duration, a *attempt, f ConsumerFacts) {
 	a.step = clearing
 	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: m.cfg.Durable}, func(now time.Duration, ans Answer) {
@@ -223,7 +229,7 @@ func (m *Machine) makeAnew(now time.Duration, a *attempt, f ConsumerFacts) {
 			}
 			m.createDurable(now, a)
 		case errors.Is(ans.Err, ErrDenied):
-			m.madeAt = 0
+			m.madeAt, m.made = 0, false
 			m.miss(span{m.floor + 1, f.DeliveredStream}, "at most: durable "+m.cfg.Durable+" begins behind them and cannot be deleted")
 			m.durableThere(now, a, f)
 		default:

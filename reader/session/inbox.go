@@ -189,6 +189,7 @@ func (m *Machine) snapshotUsed(now time.Duration) {
 // acceptDurable takes a message of a durable: others may read it too, redelivery
 // is legitimate, nothing is compared.
 func (m *Machine) acceptDurable(now time.Duration, d Delivery) Verdict {
+	m.handled.deliver(d)
 	m.pending = d.Pending
 	if d.Sequence > m.cursor.Sequence {
 		m.cursor = Cursor{Sequence: d.Sequence, Time: d.Time}

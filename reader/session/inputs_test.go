@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,6 +24,7 @@ var commands = map[string]func(*story, *args){
 	"wait":         (*story).wait,
 	"idle":         (*story).idle,
 	"took":         (*story).took,
+	"acked":        (*story).acked,
 	"disconnected": func(s *story, _ *args) { s.m.Disconnected(s.now); s.inboxesLost() },
 	"reconnected":  func(s *story, _ *args) { s.m.Reconnected(s.now) },
 	"closed":       func(s *story, a *args) { s.m.ConnectionClosed(s.now, errors.New(a.word(1))) },
@@ -246,6 +248,15 @@ func (s *story) span(a *args, word int) time.Duration {
 func (s *story) took(a *args) {
 	n := a.wordNumber(1)
 	s.m.Took(s.now, n, int(a.number("bytes", uint64(n)*a.number("size", 100))))
+}
+
+// acked is a caller's ack of a run of messages, such as `acked 1..10`, whose consumer
+// sequences are said to lie behind by some.
+func (s *story) acked(a *args) {
+	l, r, _ := strings.Cut(a.word(1), "..")
+	for seq := a.parse(l); seq <= a.parse(cmp.Or(r, l)); seq++ {
+		s.m.Acked(seq, a.number("cseq", seq), int64(a.number("time", seq*10)))
+	}
 }
 
 // inboxesLost forgets the pulls: they ended with the connection.

@@ -49,7 +49,9 @@ type Machine struct {
 	missedTo  uint64 // bounds of what a filtered reader missed were told up to here
 	workQueue bool   // a durable's stream: it must be read from its beginning
 	floor     uint64 // a durable's: everything up to here was acknowledged
-	madeAt    uint64 // where this reader made the durable, until the stream was looked at; 0 elsewhere
+	handled   handled
+	madeAt    uint64 // where this reader made the durable, or may have, until the stream was looked at; 0 elsewhere
+	made      bool   // it did
 
 	limits  Limits
 	level   int // the server's API level, as consumers tell it; 0 unknown

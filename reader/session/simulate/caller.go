@@ -96,6 +96,8 @@ func (r *reader) giveBackAll() {
 }
 
 func (r *reader) ack(d session.Delivery) {
+	r.w.writeAcked(r, d)
+	r.m.Acked(d.Sequence, d.ConsumerSeq, d.Time)
 	r.toServer(func(*conn) {
 		if st := r.w.stream(); st != nil {
 			if c := st.Consumer(r.cfg.Durable); c != nil {

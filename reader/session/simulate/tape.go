@@ -92,6 +92,12 @@ func (w *world) writeTook(r *reader, n, bytes int) {
 	}
 }
 
+func (w *world) writeAcked(r *reader, d session.Delivery) {
+	if w.tapes(r) {
+		w.write(r, fmt.Sprintf("acked %d cseq=%d time=%d", d.Sequence, d.ConsumerSeq, d.Time))
+	}
+}
+
 func (w *world) writeMessage(r *reader, attempt int, d session.Delivery) {
 	if w.tapes(r) {
 		w.write(r, fmt.Sprintf("msg %d seq=%d cseq=%d time=%d pending=%d size=%d", attempt, d.Sequence, d.ConsumerSeq, d.Time, d.Pending, d.Size))
