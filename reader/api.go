@@ -178,6 +178,7 @@ type consumerAnswer struct {
 	Waiting    int    `json:"num_waiting"`
 	Pending    uint64 `json:"num_pending"`
 	Paused     bool   `json:"paused"`
+	PauseLeft  int64  `json:"pause_remaining"` // nanoseconds
 }
 
 type consumerLimits struct {
@@ -286,7 +287,7 @@ func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
 	}
 	f := &session.ConsumerFacts{
 		Name: c.Name, DeliveredConsumer: c.Delivered.Consumer, DeliveredStream: c.Delivered.Stream, Pending: c.Pending,
-		Paused: c.Paused, AckPending: c.AckPending, MaxAckPending: l.MaxAckPending, AckFloor: c.AckFloor.Stream,
+		Paused: c.Paused, PauseLeft: time.Duration(c.PauseLeft), AckPending: c.AckPending, MaxAckPending: l.MaxAckPending, AckFloor: c.AckFloor.Stream,
 		AckNone: l.AckPolicy == "none", PushBased: l.DeliverTo != "", Grouped: len(l.Groups) > 0, Owner: l.Metadata[ownerKey],
 		Waiting: c.Waiting, MaxWaiting: l.MaxWaiting,
 		Limits: session.Limits{Batch: l.MaxBatch, Expires: l.MaxExpires, Bytes: l.MaxBytes},

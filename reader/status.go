@@ -10,7 +10,7 @@ const (
 	StateOpening      State = "opening"      // Open has not returned yet
 	StateReading      State = "reading"      // messages arrive, or wait in the stream
 	StateIdle         State = "idle"         // nothing waits in the stream, and nothing came for a heartbeat
-	StatePaused       State = "paused"       // an operator paused the consumer
+	StatePaused       State = "paused"       // an operator paused the consumer; a resume shows by the next message, or when the pause would have ended
 	StateWaitingAcks  State = "waiting_acks" // the durable is at max_ack_pending
 	StateBufferFull   State = "buffer_full"  // the caller reads slower than the stream
 	StateRecovering   State = "recovering"   // the session is silent or gone and being replaced

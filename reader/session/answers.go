@@ -216,7 +216,7 @@ func (m *Machine) pull(now time.Duration) {
 		return
 	}
 	if s.roomFor > 0 && m.cfg.MaxBytes-m.buf.bytes-s.pulls.bytes < s.roomFor {
-		m.noteFull(s)
+		m.noteFull(now, s)
 		return
 	}
 	size := m.buf.size
@@ -225,21 +225,21 @@ func (m *Machine) pull(now time.Duration) {
 	}
 	q, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, size)
 	if !ok {
-		m.noteFull(s)
+		m.noteFull(now, s)
 		return
 	}
-	s.roomFor = 0
+	s.roomFor, s.waited = 0, s.waited || m.full && (m.pending > 0 || now >= m.fullAt+briefly)
 	m.full = false
 	m.sendPull(now, s, q)
 }
 
 // noteFull notes that no pull is out because the buffer is full. It is told once
 // until the caller has emptied the buffer: a slow one fills it again and again.
-func (m *Machine) noteFull(s *Session) {
+func (m *Machine) noteFull(now time.Duration, s *Session) {
 	if m.full || s.pulls.outstanding() || m.buf.msgs == 0 {
 		return
 	}
-	m.full = true
+	m.full, m.fullAt = true, now
 	if m.fullTold {
 		return
 	}

@@ -25,7 +25,7 @@ func consumerOf(a *args, e Effect) *ConsumerFacts {
 	c, st, _ := a.pair("delivered")
 	f := &ConsumerFacts{
 		Name: e.Consumer, DeliveredConsumer: c, DeliveredStream: st, Pending: a.number("pending", 0),
-		Paused: a.has("paused"), AckPending: int(a.number("ackpending", 0)), MaxAckPending: int(a.number("maxack", 0)),
+		Paused: a.has("paused"), PauseLeft: a.duration("pauseleft", 0), AckPending: int(a.number("ackpending", 0)), MaxAckPending: int(a.number("maxack", 0)),
 		AckFloor: a.number("floor", 0), AckNone: a.has("acknone"), PushBased: a.has("push"), Grouped: a.has("groups"),
 		Level: int(a.number("level", 5)), Owner: a.text("owner", "id"),
 		Limits:  Limits{Batch: int(a.number("maxbatch", 0)), Bytes: int(a.number("maxbytes", 0)), Expires: a.duration("maxexpires", 0), Waiting: int(a.number("maxpulls", 0))},

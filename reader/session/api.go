@@ -43,6 +43,7 @@ type ConsumerFacts struct {
 	DeliveredStream   uint64
 	Pending           uint64
 	Paused            bool
+	PauseLeft         time.Duration // of the pause, 0 unknown
 	AckPending        int
 	MaxAckPending     int
 	Waiting           int // pulls that wait on it, of every reader

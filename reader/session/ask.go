@@ -20,6 +20,7 @@ func (m *Machine) dropAsks() {
 	m.cancel(m.asks.stall)
 	m.cancel(m.asks.end)
 	m.asks.silence, m.asks.stall, m.asks.end = 0, 0, 0
+	m.jump.forgetLook(m)
 }
 
 // fallSilent is the watchdog's verdict.
@@ -45,7 +46,7 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 		switch {
 		case a.Err == nil:
 			m.limits.obey(a.Consumer.Limits)
-			m.paused = a.Consumer.Paused
+			m.paused = m.notePause(now, a.Consumer)
 			m.lose(now, there, true, fmt.Errorf("consumer %s exists, its answers do not arrive%s", s.consumer, a.Consumer.crowd()))
 		case isCode(a.Err, codeConsumerNotFound):
 			s.gone = true
@@ -103,11 +104,30 @@ func (m *Machine) askStalled(now time.Duration) {
 		f := a.Consumer
 		m.pending = f.Pending
 		switch {
-		case f.Paused:
+		case m.notePause(now, f):
 			m.paused = true
 			m.tell(Event{Kind: KindPaused, Consumer: s.consumer, Count: f.Pending})
 		case f.MaxAckPending > 0 && f.AckPending >= f.MaxAckPending:
 			m.waitingAcks = true
 		}
 	})
+}
+
+// notePause says whether an operator paused a consumer, and notes until when.
+func (m *Machine) notePause(now time.Duration, f *ConsumerFacts) bool {
+	m.pauseTill = 0
+	if f.Paused && f.PauseLeft > 0 {
+		m.pauseTill = now + f.PauseLeft
+	}
+	return f.Paused
+}
+
+// endPause is for a pause whose time is over: where messages still wait and only
+// heartbeats come, one more ask tells whether it was made longer. A pause that an
+// operator ends before shows by the messages that come, and by nothing else: a
+// heartbeat says the same of a paused consumer and of one with nothing to send.
+func (m *Machine) endPause(now time.Duration, s *Session) {
+	if m.paused && m.pauseTill > 0 && now >= m.pauseTill {
+		m.paused, m.pauseTill, s.looked = false, 0, false
+	}
 }

@@ -20,6 +20,7 @@ func (m *Machine) Disconnected(now time.Duration) {
 		m.cancel(id)
 	}
 	m.asks.silence, m.asks.stall, m.asks.end = 0, 0, 0
+	m.jump.forgetLook(m)
 	for _, l := range m.left.list {
 		l.req = 0
 	}

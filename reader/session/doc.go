@@ -47,7 +47,9 @@
 // # What always holds
 //
 //   - The session in use is judged by the server's answers to our own pulls, and by
-//     nothing else; no request is sent periodically.
+//     nothing else; no request is sent periodically. Under a filter the stream is looked
+//     at where retention may have taken something from a session that had to wait: at
+//     most once per Expires, and not while nothing is passed over.
 //   - A message is accepted only if its consumer sequence is the next one and its
 //     stream sequence lies above the cursor. The cursor moves by accepted messages,
 //     by the first create's answer, and where a stream_reset or skipped says so.
@@ -55,7 +57,7 @@
 //     doubt; the stream is looked at after the create's answer, never before it.
 //   - At most maxConsumers consumers of a reader may exist: the one in use, and
 //     leftovers. A leftover is known from before its create is sent until the server
-//     says that it is gone, or it has lapsed. The name in use is never deleted.
+//     says that it is gone, or it has lapsed since the last outage. The name in use is never deleted.
 //   - Buffered and asked for together stay within Pull, the probe's and the heal
 //     pull's single messages aside.
 //   - Between two moves of the clock the number of requests is bounded, whatever the

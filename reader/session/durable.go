@@ -69,7 +69,7 @@ func (m *Machine) durableThere(now time.Duration, a *attempt, f ConsumerFacts) {
 		m.failAttempt(now, fmt.Errorf("%w: durable %s takes no acks: a durable reader needs explicit acks", ErrConfig, m.cfg.Durable))
 		return
 	}
-	a.paused = f.Paused
+	a.paused = m.notePause(now, &f)
 	m.limits.obey(f.Limits)
 	m.noteCreated(f)
 	m.noteFloor(f)

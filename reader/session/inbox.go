@@ -123,6 +123,7 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 		return Drop
 	}
 	s.consumerSeq, s.reached = d.ConsumerSeq, d.Sequence
+	before := m.pending
 	m.pending = d.Pending
 	if d.Sequence <= m.cursor.Sequence {
 		m.used(now, s, d)
@@ -136,9 +137,10 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 		m.finish(now, nil)
 		return Drop
 	}
-	if gone, ok := m.cursor.passed(d.Sequence); ok && !s.snapshot && !m.cfg.filtered() {
-		m.miss(gone, "")
+	if gone, ok := m.cursor.passed(d.Sequence); ok && !s.snapshot {
+		m.passOver(now, s, gone, before, d)
 	}
+	s.waited = false
 	m.cursor, m.unread = Cursor{Sequence: d.Sequence, Time: d.Time}, false
 	m.buf.msgs++
 	m.buf.bytes += d.Size

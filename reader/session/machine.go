@@ -46,6 +46,7 @@ type Machine struct {
 	tail    uint64 // the highest sequence the stream is known to have reached, messages read aside
 	edge    uint64 // last sequence of the snapshot (FromLastPerSubject), 0 none
 
+	jump      doubtfulJump
 	missedTo  uint64 // bounds of what a filtered reader missed were told up to here
 	workQueue bool   // a durable's stream: it must be read from its beginning
 	floor     uint64 // a durable's: everything up to here was acknowledged
@@ -71,6 +72,9 @@ type Machine struct {
 	unseen   denial
 
 	full, fullTold, caughtUp, paused, waitingAcks, large bool
+
+	fullAt    time.Duration // since when the buffer is full
+	pauseTill time.Duration // when the pause is over by itself, 0 unknown
 
 	fig     Figures
 	effects []Effect
@@ -179,6 +183,12 @@ func (m *Machine) wakeConnected(w *wake) {
 		if s.pauseTill > 0 {
 			w.at(s.pauseTill)
 		}
+		if m.jump.waits() && m.phase == Reading {
+			w.at(m.jump.next)
+		}
+		if m.paused && m.pauseTill > 0 {
+			w.at(m.pauseTill)
+		}
 		if t, ok := s.pulls.lapses(2 * m.cfg.Heartbeat); ok && m.phase == Reading {
 			w.at(t)
 		}
@@ -238,6 +248,8 @@ func (m *Machine) tickSession(now time.Duration) {
 	if m.phase == Reading && s.pulls.lapse(now, 2*m.cfg.Heartbeat) {
 		m.pull(now)
 	}
+	m.endPause(now, s)
+	m.lookAtJump(now)
 	if s.pauseTill > 0 && now >= s.pauseTill {
 		s.pauseTill = 0
 		m.pull(now)

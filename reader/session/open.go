@@ -215,7 +215,7 @@ func (m *Machine) streamReset(now time.Duration, a *attempt, f StreamFacts, anot
 		return
 	}
 	m.condemnForReset(now, another)
-	m.edge = 0
+	m.edge, m.missedTo, m.jump.passed = 0, 0, nil
 	switch {
 	case !another && m.rolledBack():
 		// It was rolled back before, and nothing was read since.
@@ -268,24 +268,4 @@ func (m *Machine) condemnForReset(now time.Duration, another bool) {
 		m.enterReplacing(now, CauseRolledBack, false, nil)
 		m.rec.tries = 1
 	}
-}
-
-// missBounds tells, for a reader of a part of the stream, what may have gone
-// before its turn: the stream begins beyond the cursor. Each sequence is told once.
-func (m *Machine) missBounds(a *attempt) {
-	from := max(m.cursor.Sequence, m.missedTo) + 1
-	if !a.overlaps || !a.informed || !m.cfg.filtered() || a.facts.First <= from {
-		return
-	}
-	m.missedTo = a.facts.First - 1
-	m.miss(span{from, m.missedTo}, "at most: other subjects included")
-}
-
-// miss tells what retention took before its turn.
-func (m *Machine) miss(s span, text string) {
-	if s.to < s.from {
-		return
-	}
-	m.fig.Missed += s.count()
-	m.tell(Event{Kind: KindMissed, From: s.from, To: s.to, Count: s.count(), Text: text})
 }

@@ -81,7 +81,7 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 			// It is to start elsewhere: a reset goes to the cursor only.
 			m.clearOwn(now, a)
 		case ans.Consumer.DeliveredConsumer == old.consumerSeq && ans.Consumer.DeliveredStream >= m.cursor.Sequence && !old.condemned:
-			a.paused = ans.Consumer.Paused
+			a.paused = m.notePause(now, ans.Consumer)
 			m.bindAt(now, a, old.consumerSeq)
 		default:
 			m.resetConsumer(now, a, ans.Consumer.Level)
