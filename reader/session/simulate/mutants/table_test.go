@@ -83,8 +83,8 @@ var mutants = []mutant{
 	{"a roll back is taken for a removal", 8, "cursor.go", "	if now.Last < min(c.Sequence, tail) || c.another(at) {\n", "	if !MUTANT && (now.Last < min(c.Sequence, tail) || c.another(at)) {\n"},
 	{"a mirror that syncs again is another stream", 8, "cursor.go", "		if now.Mirror {\n", "		if now.Mirror && !MUTANT {\n"},
 	{"after a roll back it is read from the beginning", 8, "open.go", "	case !another && m.cursor.known():\n", "	case !another && m.cursor.known() && !MUTANT:\n"},
-	{"what retention took is not told", 8, "open.go", "	if s.to < s.from {\n		return\n", "	if s.to < s.from || MUTANT {\n		return\n"},
-	{"bounds of a filtered reader are not told", 8, "open.go", "m.cfg.filtered() || a.facts.First <= from {\n", "m.cfg.filtered() || a.facts.First <= from || MUTANT {\n"},
+	{"what retention took is not told", 8, "missed.go", "	if s.to < s.from {\n		return\n", "	if s.to < s.from || MUTANT {\n		return\n"},
+	{"bounds of a filtered reader are not told", 8, "missed.go", "a.informed && m.cfg.filtered() && a.facts.First > 0 {\n", "a.informed && m.cfg.filtered() && a.facts.First > 0 && !MUTANT {\n"},
 	{"a roll back under the session in use is not seen", 8, "answers.go", "st.LastConsumer == s.consumerSeq && st.LastStream < s.reached {\n", "st.LastConsumer == s.consumerSeq && st.LastStream < s.reached && !MUTANT {\n"},
 	{"a skip does not see a roll back", 8, "open.go", "a.skips && m.skippedAnew(a, f) {\n", "a.skips && !MUTANT && m.skippedAnew(a, f) {\n"},
 	{"without a look the create's answer says nothing", 8, "create.go", "	if m.blind && m.endsBehind(now, a) {\n", "	if m.blind && !MUTANT && m.endsBehind(now, a) {\n"},
@@ -127,7 +127,7 @@ var mutants = []mutant{
 	{"nothing is given back", 12, "durable_end.go", "	if m.giving != 0 {\n		m.giving = 0\n		m.do(", "	if m.giving != 0 {\n		m.giving = 0\n		if MUTANT {\n			return\n		}\n		m.do("},
 
 	// 13. Reconnect, and dead links.
-	{"pulls outlive a connection", 13, "connection.go", "		s.silent = true\n		s.pulls.clear()\n", "		s.silent = true\n		if !MUTANT {\n			s.pulls.clear()\n		}\n"},
+	{"pulls outlive a connection", 13, "connection.go", "		s.silent = true\n		s.forget()\n", "		s.silent = true\n		if !MUTANT {\n			s.forget()\n		}\n"},
 	{"a reconnect is not a replacement", 13, "connection.go", "	m.firstAttempt(now)\n", "	if !MUTANT {\n		m.firstAttempt(now)\n	}\n"},
 	{"time away is an attempt", 13, "connection.go", "			m.rec.tries--\n", "			if !MUTANT {\n				m.rec.tries--\n			}\n"},
 	{"it goes on while disconnected", 13, "machine.go", "	if m.connected {\n		m.tickAttempt(now)\n", "	if m.connected || MUTANT {\n		m.tickAttempt(now)\n"},
