@@ -236,3 +236,31 @@ func TestDurableIsMadeAgainBehindItsAcks(t *testing.T) {
 	b.publish(901, 1000)
 	b.expectAcked(r, 901, 1000)
 }
+
+// A message of a durable that was deleted and made again is not acknowledged on the new
+// one, which would begin behind it: it fails, and the message comes again.
+func TestDurableMadeAgainTakesNoAckOfTheOneBefore(t *testing.T) {
+	t.Parallel()
+	b := withStream(t, func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy })
+	b.publish(1, 30)
+	r := b.open(durable())
+	b.eventually("all is buffered", func() bool { return r.Status().Buffered == 30 })
+	first, err := r.Next(b.ctx)
+	b.must(err)
+	undo := b.fault("api-timeout(pulls=true)") // the new one delivers nothing yet
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, "d"))
+	b.await("replace_failed", 1)
+	undo()
+	b.await("session_replaced", 1)
+	if err := first.Ack(); err == nil || !contains(err, "comes again") {
+		t.Fatalf("the ack for a durable that is gone gave %v", err)
+	}
+	again := map[uint64]bool{}
+	for len(again) < 30 {
+		m, err := r.Next(b.ctx)
+		b.must(err)
+		if m.Ack() == nil {
+			again[m.Sequence] = true
+		}
+	}
+}

@@ -35,7 +35,9 @@ func (m Message) Position() Position {
 	return p
 }
 
-// Ack tells the server that the message is done; ErrNotDurable on a private reader.
+// Ack tells the server that the message is done; ErrNotDurable on a private reader. It
+// fails for a message of a durable that was deleted and made again since: that message
+// comes again.
 func (m Message) Ack() error { return m.done(m.respond("+ACK")) }
 
 // DoubleAck acks and waits for the server to confirm it, at most until ctx ends.
@@ -85,6 +87,11 @@ func (m Message) done(err error) error {
 func (m Message) ackable() error {
 	if m.reader == nil || m.Msg == nil || m.reader.cfg.Durable == "" {
 		return ErrNotDurable
+	}
+	m.reader.mu.Lock()
+	defer m.reader.mu.Unlock()
+	if !m.reader.rules.MayAck(m.Session) {
+		return fmt.Errorf("ack of sequence %d: durable %s was deleted and is made again: the message comes again", m.Sequence, m.reader.cfg.Durable)
 	}
 	return nil
 }

@@ -166,6 +166,8 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 	if c.Again && c.Start == StartSequence {
 		m.madeAt, m.made = max(m.madeAt, c.Sequence), false
 	}
+	valid := m.voided
+	m.voided = m.number
 	a.req = m.request(Effect{API: APIConsumerCreate, Consumer: m.cfg.Durable, Create: c}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		switch {
@@ -176,9 +178,10 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 			m.createDurable(now, a)
 		case natureOf(ans.Err) == nameTaken && !m.asks.denied.holds(now) && !a.raced:
 			// Another reader was first: bind to what it made.
-			a.raced = true
+			a.raced, m.voided = true, valid
 			m.bindDurable(now, a)
 		case natureOf(ans.Err) == nameTaken:
+			m.voided = valid
 			m.prove(now, a)
 		default:
 			m.failAttempt(now, ans.Err)

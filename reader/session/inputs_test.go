@@ -25,6 +25,7 @@ var commands = map[string]func(*story, *args){
 	"idle":         (*story).idle,
 	"took":         (*story).took,
 	"acked":        (*story).acked,
+	"mayack":       (*story).mayAck,
 	"disconnected": func(s *story, _ *args) { s.m.Disconnected(s.now); s.inboxesLost() },
 	"reconnected":  func(s *story, _ *args) { s.m.Reconnected(s.now) },
 	"closed":       func(s *story, a *args) { s.m.ConnectionClosed(s.now, errors.New(a.word(1))) },
@@ -257,6 +258,11 @@ func (s *story) acked(a *args) {
 	for seq := a.parse(l); seq <= a.parse(cmp.Or(r, l)); seq++ {
 		s.m.Acked(seq, a.number("cseq", seq), int64(a.number("time", seq*10)))
 	}
+}
+
+// mayAck shows whether the messages of a session can still be acknowledged.
+func (s *story) mayAck(a *args) {
+	s.printf("messages of session %d can be acknowledged: %t", a.wordNumber(1), s.m.MayAck(a.wordNumber(1)))
 }
 
 // inboxesLost forgets the pulls: they ended with the connection.

@@ -122,6 +122,7 @@ var mutants = []mutant{
 	{"a durable's redelivery is dropped", 12, "inbox.go", "	m.pending = d.Pending\n	if d.Sequence > m.cursor.Sequence {\n", "	m.pending = d.Pending\n	if MUTANT && d.Sequence <= m.cursor.Sequence {\n		return Drop\n	}\n	if d.Sequence > m.cursor.Sequence {\n"},
 	{"a durable is compared", 12, "inbox.go", "	if !m.cfg.private() {\n		m.healBy(", "	if !m.cfg.private() && !MUTANT {\n		m.healBy("},
 	{"a durable is made again behind what was not acknowledged", 12, "durable.go", "		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0\n", "		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0\n		if MUTANT {\n			c.Sequence = m.cursor.Sequence + 1\n		}\n"},
+	{"an ack for a durable that is gone goes to the new one", 12, "handled.go", "session > m.voided }", "session > m.voided || MUTANT }"},
 	{"a work queue's durable is made from its floor", 12, "durable.go", "	case m.workQueue:\n		c.Start", "	case m.workQueue && !MUTANT:\n		c.Start"},
 	{"another reader was first", 12, "durable.go", "!m.asks.denied.holds(now) && !a.raced:\n", "!m.asks.denied.holds(now) && !a.raced && !MUTANT:\n"},
 	{"nothing is given back", 12, "durable_end.go", "	if m.giving != 0 {\n		m.giving = 0\n		m.do(", "	if m.giving != 0 {\n		m.giving = 0\n		if MUTANT {\n			return\n		}\n		m.do("},
