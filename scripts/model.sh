@@ -33,7 +33,7 @@ for version in "$@"; do
 		export NATS_READER_SERVER_VERSION=${version#v}
 	fi
 	printf '== the model and nats-server %s\n' "$version"
-	go test -count=1 -run '^TestAnswers$' ./reader/session/simulate/model || failed+=("$version")
+	go test -count=1 -run '^Test(Answers|Restarts)$' ./reader/session/simulate/model || failed+=("$version")
 done
 if [ ${#failed[@]} -gt 0 ]; then
 	printf 'model.sh: FAILED on nats-server %s\n' "${failed[*]}"

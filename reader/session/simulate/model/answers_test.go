@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/reader/session/simulate/model"
 )
@@ -78,23 +76,52 @@ func TestAnswers(t *testing.T) {
 	era := eraOf(t, server)
 	var running sync.WaitGroup
 	turns := make(chan struct{}, 32)
-	for _, s := range readScript(t) {
+	for _, s := range readScript(t, "answers.txt") {
 		modelSays := s.play(newModelled(era, s.stream), nil)
 		running.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			serverSays := s.play(newReal(t, server.URL(), s.stream), modelSays)
-			for i, o := range s.orders {
-				if slices.Equal(modelSays[i], serverSays[i]) {
-					continue
-				}
-				t.Errorf("%s\n%s, after\n\t%s\nnats-server %s says\n\t%s\nthe model\n\t%s", s.title, o.line, before(s, i), era.Version,
-					strings.Join(serverSays[i], "\n\t"), strings.Join(modelSays[i], "\n\t"))
-				return
-			}
+			s.compare(t, era, modelSays, s.play(newReal(t, server, s.stream), modelSays))
 		})
 	}
 	running.Wait()
+}
+
+// TestRestarts does the same with servers that stop and start again, each a case's own.
+func TestRestarts(t *testing.T) {
+	var running sync.WaitGroup
+	for _, s := range readScript(t, "restarts.txt") {
+		running.Go(func() {
+			server, err := lab.Start(t.Context(), lab.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() {
+				if err := server.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			era := eraOf(t, server)
+			modelSays := s.play(newModelled(era, s.stream), nil)
+			r := newReal(t, server, s.stream)
+			defer r.close()
+			s.compare(t, era, modelSays, s.play(r, modelSays))
+		})
+	}
+	running.Wait()
+}
+
+// compare tells where a scene's answers begin to differ.
+func (s *scene) compare(t *testing.T, era model.Era, modelSays, serverSays [][]string) {
+	for i, o := range s.orders {
+		if slices.Equal(modelSays[i], serverSays[i]) {
+			continue
+		}
+		t.Errorf("%s\n%s, after\n\t%s\nnats-server %s says\n\t%s\nthe model\n\t%s", s.title, o.line, before(s, i), era.Version,
+			strings.Join(serverSays[i], "\n\t"), strings.Join(modelSays[i], "\n\t"))
+		return
+	}
 }
 
 func before(s *scene, i int) string {
@@ -107,14 +134,13 @@ func before(s *scene, i int) string {
 
 func eraOf(t *testing.T, server *lab.Server) model.Era {
 	t.Helper()
-	nc, err := nats.Connect(server.URL())
+	version, err := server.Version(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	defer nc.Close()
-	era, ok := model.EraOf(nc.ConnectedServerVersion())
+	era, ok := model.EraOf(version)
 	if !ok {
-		t.Fatalf("the model does not know nats-server %s: measure what differs and add it to model.Eras", nc.ConnectedServerVersion())
+		t.Errorf("the model does not know nats-server %s: measure what differs and add it to model.Eras", version)
 	}
 	return era
 }

@@ -78,6 +78,8 @@ func (s *Server) Create(stream, name string, cfg Config, action Action) (info *I
 // refuses says what a stream does not take.
 func (st *Stream) refuses(cfg Config) *Error {
 	switch {
+	case cfg.SubjectFilter != 0 && cfg.SubjectFilter != cfg.Filter:
+		return &Error{400, 10131, "Consumer create request did not match filtered subject from create subject"}
 	case cfg.Unknown != "" && st.s.Strict:
 		return &Error{400, 10025, `invalid JSON: json: unknown field "` + cfg.Unknown + `"`}
 	case st.MaxInactive > 0 && cfg.Inactive > st.MaxInactive:
@@ -99,7 +101,7 @@ func (st *Stream) refuses(cfg Config) *Error {
 // again is a create of a consumer that exists.
 func (c *Consumer) again(cfg Config, action Action) *Error {
 	was := c.asked
-	cfg.Unknown = was.Unknown
+	cfg.Unknown, cfg.SubjectFilter = was.Unknown, was.SubjectFilter
 	if was == cfg && action == Create {
 		if cfg.Inactive == 0 && !cfg.Durable {
 			return errConsumerExists // the threshold that the server filled in differs

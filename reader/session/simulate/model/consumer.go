@@ -41,6 +41,7 @@ type Config struct {
 	Owner         string
 	Description   string
 	Unknown       string // a field that no server knows
+	SubjectFilter uint64 // the filter that the request's subject names, 0 none
 }
 
 // What the server fills in.
@@ -72,6 +73,7 @@ type Consumer struct {
 	spread  time.Duration // added to the threshold
 	pauseBy time.Duration
 	acks    acks
+	pinned  bool // a client has the priority group to itself
 }
 
 func (c *Consumer) matches(subject int) bool {

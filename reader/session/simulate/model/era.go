@@ -18,7 +18,6 @@ type Era struct {
 	FixedStorage bool // mem_storage cannot be updated
 	FixedTime    bool // what was made with a start time cannot be updated at all
 	Groups       bool // priority groups
-	PinCounts    bool // 423 tells what the pull had left
 	MaxConsumers int  // of a stream without a limit of its own, 0 none
 }
 
@@ -28,13 +27,13 @@ var Eras = []Era{
 	{Version: "2.10.22", Clamps: true, SkipsTold: true},
 	{Version: "2.11.17", Level: 1, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true},
 	{Version: "2.12.15", Level: 3, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
-		Strict: true, PinCounts: true},
+		Strict: true},
 	{Version: "2.14.0", Level: 4, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
-		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true},
+		Strict: true, Resets: true, FloorAtStart: true},
 	{Version: "2.14.10", Level: 4, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
-		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, FixedStorage: true},
+		Strict: true, Resets: true, FloorAtStart: true, FixedStorage: true},
 	{Version: "2.15.3", Level: 5, NoResponders: true, Pauses: true, ShortNoWait: true, MutesWaiting: true, LastOfPurged: true, Groups: true,
-		Strict: true, PinCounts: true, Resets: true, FloorAtStart: true, FixedStorage: true, MaxConsumers: 1000},
+		Strict: true, Resets: true, FloorAtStart: true, FixedStorage: true, MaxConsumers: 1000},
 }
 
 // EraOf gives the era of a version of the matrix.

@@ -3,6 +3,7 @@ package model_test
 import (
 	"container/heap"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,6 +157,12 @@ func (m *modelled) do(o *order, _ string) string {
 		m.st().Purge(below)
 	case "create":
 		return facts(m.server.Create(m.stream, name, m.config(o), map[string]model.Action{"": model.Create, "any": model.Any, "update": model.Update}[o.options["action"]]))
+	case "crowd":
+		last := ""
+		for i := range whole(name) {
+			last = facts(m.server.Create(m.stream, "x"+strconv.Itoa(i), m.config(o), model.Create))
+		}
+		return last
 	case "info":
 		return facts(m.server.Info(m.stream, name))
 	case "delete":
@@ -196,6 +203,13 @@ func (m *modelled) do(o *order, _ string) string {
 		for _, in := range m.other {
 			delete(m.subs, in)
 		}
+	case "term":
+		for _, c := range m.st().Consumers() {
+			c.EndPulls(model.Status{Code: 409, Text: "Server Shutdown", HasPending: true})
+		}
+		m.server.Restart()
+	case "kill":
+		m.server.Restart()
 	case "pull":
 		m.tokens++
 		m.server.Pull(m.stream, name, model.Inbox(whole(o.word(1))), pullOf(o, m.tokens))
@@ -235,6 +249,9 @@ func (m *modelled) config(o *order) model.Config {
 		AckWait: o.duration("ackwait"), MaxAckPending: o.number("maxack", 0), MaxWaiting: o.number("maxwaiting", 0), MaxBatch: o.number("maxbatch", 0),
 		MaxBytes: o.number("maxbytes", 0), MaxExpires: o.duration("maxexpires"), Group: o.options["group"], Pinned: o.has("pinned"), Description: o.options["description"],
 		Unknown: o.options["unknown"],
+	}
+	if s := o.options["subjectfilter"]; s != "" {
+		c.SubjectFilter = 1 << strings.Index("abcdefgh", s)
 	}
 	for _, s := range o.subjects() {
 		c.Filter |= 1 << strings.Index("abcdefgh", s)

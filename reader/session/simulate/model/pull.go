@@ -99,6 +99,9 @@ func (s *Server) pull(stream, name string, in Inbox, p Pull, malformed error) {
 		refuse(409, "Exceeded MaxRequestMaxBytes of %v", cfg.MaxBytes)
 	case s.Groups && cfg.Group != "" && p.Group == "":
 		refuse(400, "Bad Request - Priority Group missing")
+	case s.Groups && c.pinned && p.Pin != "":
+		// A client that is pinned knows its id, and no script has one.
+		refuse(423, "Nats-Pin-Id mismatch")
 	default:
 		c.take1(in, p)
 	}
@@ -269,6 +272,7 @@ func (c *Consumer) give(p *waiting, m *Message, deliveries int) {
 	}
 	p.Batch--
 	p.served = true
+	c.pinned = c.Config.Pinned && c.s.Groups
 	c.s.h.Message(p.inbox, p.Token, Delivery{Consumer: c, Sequence: m.Sequence, ConsumerSeq: c.cseq, Deliveries: deliveries,
 		Time: m.Time, Pending: c.pending, Size: m.Size})
 	c.pulls = c.pulls[1:]

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/reader/session/simulate/model"
 )
 
@@ -26,9 +28,11 @@ const (
 // real is a stream of a real server.
 type real struct {
 	t      *testing.T
+	server *lab.Server
 	nc     *nats.Conn
 	other  *nats.Conn
-	url    string
+	back   chan struct{} // nc is connected again
+	closes []func()
 	stream string
 	subs   map[int]*nats.Subscription
 	tokens int
@@ -39,21 +43,48 @@ type real struct {
 	news    chan struct{}
 }
 
-func newReal(t *testing.T, url, stream string) *real {
-	r := &real{t: t, url: url, stream: stream, subs: map[int]*nats.Subscription{}, replies: map[uint64]string{}, news: make(chan struct{}, 1)}
+func newReal(t *testing.T, server *lab.Server, stream string) *real {
+	r := &real{t: t, server: server, back: make(chan struct{}, 1), stream: stream, subs: map[int]*nats.Subscription{}, replies: map[uint64]string{}, news: make(chan struct{}, 1)}
 	r.nc, r.other = r.connect(), r.connect()
+	r.nc.SetReconnectHandler(func(*nats.Conn) { r.back <- struct{}{} })
+	t.Cleanup(r.close)
 	return r
 }
 
+// close ends its connections.
+func (r *real) close() {
+	for _, end := range r.closes {
+		end()
+	}
+	r.closes = nil
+}
+
+// restart has the server stop, or be killed, and start again.
+func (r *real) restart(stop func(context.Context) error) {
+	err := stop(r.t.Context())
+	if err == nil {
+		err = r.server.Start(r.t.Context())
+	}
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	select {
+	case <-r.back:
+	case <-time.After(patience):
+		r.t.Error("the connection does not come back")
+	}
+}
+
 func (r *real) connect() *nats.Conn {
-	nc, err := nats.Connect(r.url)
+	nc, err := nats.Connect(r.server.URL(), nats.ReconnectWait(20*time.Millisecond), nats.ReconnectJitter(0, 0), nats.MaxReconnects(-1))
 	if err != nil {
 		r.t.Error(err)
 		panic(err)
 	}
 	closed := make(chan struct{})
 	nc.SetClosedHandler(func(*nats.Conn) { close(closed) })
-	r.t.Cleanup(func() {
+	r.closes = append(r.closes, func() {
 		nc.Close()
 		<-closed
 	})
@@ -207,7 +238,17 @@ func (r *real) do(o *order, want string) string {
 		}
 		must("STREAM.PURGE."+r.stream, body)
 	case "create":
-		return r.facts(o, "CONSUMER.CREATE."+consumer, r.create(o), want)
+		subject := "CONSUMER.CREATE." + consumer
+		if s := o.options["subjectfilter"]; s != "" {
+			subject += "." + r.stream + "." + s
+		}
+		return r.facts(o, subject, r.create(o), want)
+	case "crowd":
+		last := ""
+		for i := range whole(name) {
+			last = r.facts(o, fmt.Sprintf("CONSUMER.CREATE.%s.x%d", r.stream, i), r.create(o), "")
+		}
+		return last
 	case "info":
 		return r.settled(o, "CONSUMER.INFO."+consumer, want)
 	case "delete":
@@ -253,6 +294,10 @@ func (r *real) do(o *order, want string) string {
 		}
 	case "hang-up":
 		r.other.Close()
+	case "term":
+		r.restart(r.server.Term)
+	case "kill":
+		r.restart(r.server.Kill)
 	case "pull":
 		r.publish("$JS.API.CONSUMER.MSG.NEXT."+consumer, whole(o.word(1)), pullBody(o))
 	case "pullraw":
@@ -304,7 +349,7 @@ func pullBody(o *order) []byte {
 }
 
 func (r *real) create(o *order) map[string]any {
-	c := map[string]any{"name": o.word(0), "metadata": map[string]string{"owner": "x"}, "deliver_policy": "all", "ack_policy": "none", "replay_policy": "instant"}
+	c := map[string]any{"name": or(o.options["named"], o.word(0)), "metadata": map[string]string{"owner": "x"}, "deliver_policy": "all", "ack_policy": "none", "replay_policy": "instant"}
 	set := func(key string, on bool, v any) {
 		if on {
 			c[key] = v

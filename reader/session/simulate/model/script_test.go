@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The script of testdata/answers.txt: cases, each a list of requests. A case runs on
+// A script, such as testdata/answers.txt: cases, each a list of requests. A case runs on
 // the model and on a real server, on a stream of its own; the answers must be equal.
 
 // order is one line of a case: a verb, words, and key=value.
@@ -27,10 +27,10 @@ type scene struct {
 	orders []order
 }
 
-// readScript reads the cases of the script.
-func readScript(t *testing.T) (scenes []*scene) {
+// readScript reads the cases of a script.
+func readScript(t *testing.T, file string) (scenes []*scene) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/answers.txt")
+	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
