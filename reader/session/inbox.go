@@ -70,13 +70,29 @@ func (m *Machine) deliverInUse(now time.Duration, s *Session, d Delivery) Verdic
 		m.outOfStep(now, s, d)
 		return Drop
 	}
+	if s.silent && m.jumps(s, d) {
+		// A killed server may have set its consumer back behind our back, so that the
+		// count of one that was away proves nothing where stream sequences are left out.
+		m.condemnSilently(now, CauseGap)
+		return Drop
+	}
 	m.healBy(now, s, since, 0)
 	return m.acceptNext(now, s, d)
+}
+
+// jumps says that a message leaves out stream sequences that nothing hides.
+func (m *Machine) jumps(s *Session, d Delivery) bool {
+	return !m.cfg.filtered() && !s.snapshot && d.Sequence > m.cursor.Sequence+1
 }
 
 // outOfStep is a consumer sequence that is not the next one: a message that a
 // killed server sends again, or a gap (rule 9).
 func (m *Machine) outOfStep(now time.Duration, s *Session, d Delivery) {
+	if d.Sequence <= m.cursor.Sequence && m.cursor.known() && d.Time > m.cursor.Time {
+		// Newer than what was read, under a number that was read: not the same message.
+		m.condemnSilently(now, CauseRolledBack)
+		return
+	}
 	if d.ConsumerSeq <= s.consumerSeq && d.Sequence <= m.cursor.Sequence {
 		m.fig.Duplicates++
 		m.tell(Event{Kind: KindDuplicate, Consumer: s.consumer, Sequence: d.Sequence})

@@ -52,7 +52,7 @@ func (l *ledger) wanted(r *reader, i int) bool {
 	if r.cfg.Filter != 0 && r.cfg.Filter&(1<<e.subject) == 0 || l.over && e.at >= l.overAt {
 		return false
 	}
-	if r.cfg.Filter != 0 && e.generation > 1 && r.w.unseen() {
+	if (r.cfg.Filter != 0 || r.cfg.Durable != "") && e.generation > 1 && r.w.unseen() {
 		return false // without a look at the stream nothing tells that it is another one
 	}
 	if e.reused && (r.cfg.Durable != "" || l.nothing || r.w.plan.has(removals...)) {
