@@ -162,4 +162,3 @@ func overlay(t *testing.T, dir string) (file string) {
 	}
 	return file
 }
-
