@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 )
@@ -59,4 +60,28 @@ func TestAmendmentsOfAServerThatIsAway(t *testing.T) {
 			eventually(t, "ann may publish again", func() bool { return !denied(t, s) })
 		})
 	}
+}
+
+// A server whose JetStream is switched off starts without it, and has it again, with
+// what is stored, when the amendment ends.
+func TestAmendmentThatSwitchesJetStreamOff(t *testing.T) {
+	s := start(t, lab.Options{})
+	nc := connect(t, s)
+	js, err := jetstream.New(nc)
+	must(t, err)
+	_, err = js.CreateStream(patient(t), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}})
+	must(t, err)
+	undo, err := s.Amend(patient(t), func() string { return "jetstream: disabled\n" })
+	must(t, err)
+	must(t, s.Kill(patient(t)))
+	must(t, s.Start(patient(t)))
+	eventually(t, "the client is back", nc.IsConnected)
+	if _, err := js.Stream(patient(t), "S"); err == nil {
+		t.Error("JetStream answers while it is off")
+	}
+	must(t, undo(patient(t)))
+	eventually(t, "the stream is back", func() bool {
+		_, err := js.Stream(patient(t), "S")
+		return err == nil
+	})
 }

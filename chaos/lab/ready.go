@@ -107,6 +107,9 @@ func (s *Server) answers(ctx context.Context, jetStream bool) error {
 		return nc.FlushWithContext(ctx)
 	}
 	answer, err := nc.RequestWithContext(ctx, apiInfo, nil)
+	if errors.Is(err, nats.ErrNoResponders) && s.withoutJetStream(ctx) {
+		return nil // an amendment has switched it off, and its undo waits for this start
+	}
 	if err != nil {
 		select {
 		case err = <-denied:
@@ -115,6 +118,13 @@ func (s *Server) answers(ctx context.Context, jetStream bool) error {
 		return fmt.Errorf("%s: %w", apiInfo, err)
 	}
 	return accountReady(answer.Data)
+}
+
+// withoutJetStream says whether the server, which lets clients in by now, runs with
+// JetStream switched off.
+func (s *Server) withoutJetStream(ctx context.Context) bool {
+	v, err := s.varz(ctx)
+	return err == nil && v.JetStream.Config == nil
 }
 
 // accountReady reads the answer to the account request.

@@ -103,6 +103,9 @@ func (s *Server) Version(ctx context.Context) (string, error) {
 type varz struct {
 	Version        string    `json:"version"`
 	ConfigLoadTime time.Time `json:"config_load_time"`
+	JetStream      struct {
+		Config *struct{} `json:"config"` // nil: it is off
+	} `json:"jetstream"`
 }
 
 func (s *Server) varz(ctx context.Context) (varz, error) {
