@@ -244,24 +244,27 @@ func (r *Reader) request(e session.Effect) {
 // exchange sends an API request when its turn comes, and waits for the answer. What
 // is asked about a stream is shared with the connection's other readers.
 func (r *Reader) exchange(ctx context.Context, e session.Effect, stream string, body []byte) (*nats.Msg, error) {
-	left := func(own bool) {
-		r.input(func(m *session.Machine, now time.Duration) {
-			if own {
-				m.Sent(now, e.Request)
-			} else {
-				m.Shared(now, e.Request)
-			}
-		})
+	left := func() (wanted bool) {
+		r.input(func(m *session.Machine, now time.Duration) { wanted = m.Sent(now, e.Request) })
+		return wanted
 	}
 	if e.API == session.APIStreamInfo {
-		return r.link.look(ctx, r, stream, e.Subject, left)
+		return r.link.look(ctx, r, stream, e.Subject, func(own bool) {
+			if own {
+				left()
+				return
+			}
+			r.input(func(m *session.Machine, now time.Duration) { m.Shared(now, e.Request) })
+		})
 	}
 	release, err := r.link.slot(ctx, r.key, stream)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	left(true)
+	if !left() {
+		return nil, context.Canceled
+	}
 	return roundTrip(ctx, r.ctx, r.link.lost(), r.cfg.Retry.AttemptTimeout, r.nc, e.Subject, body)
 }
 

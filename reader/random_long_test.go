@@ -152,14 +152,30 @@ func (s *storm) stage(plan []due) map[*witness][]chaos.Period {
 	for _, w := range s.all {
 		for _, p := range all.Periods() {
 			if conn := p.Spec.Params["conn"]; conn == "" || conn == w.conn {
-				periods[w] = append(periods[w], p)
+				periods[w] = append(periods[w], s.elected(p))
 			}
 		}
 		if runner := runners[w]; runner != nil {
-			periods[w] = append(periods[w], runner.Periods()...)
+			for _, p := range runner.Periods() {
+				periods[w] = append(periods[w], s.elected(p))
+			}
 		}
 	}
 	return periods
+}
+
+// elections is how long a cluster may need for the leaders of its streams and
+// consumers once it has all its nodes.
+const elections = 9 * time.Second
+
+// elected adds to what befell the nodes of a cluster the elections that follow: no
+// reader can read before.
+func (s *storm) elected(p chaos.Period) chaos.Period {
+	f, _ := chaos.FindFault(p.Spec.Name)
+	if s.cluster != nil && (f.Layer == chaos.LayerProcess && f.Name != "revoke-permission" || f.Clustered) {
+		p.To = p.To.Add(elections)
+	}
+	return p
 }
 
 func (s *storm) fired(f chaos.Firing) {

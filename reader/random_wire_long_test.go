@@ -51,27 +51,22 @@ func (r *wireRecord) tap(f proxy.Frame) {
 	}
 }
 
-// requests counts those to the API but for pulls, by connection.
-func (r *wireRecord) requests() map[string]uint64 {
+// requests counts those to the API but for pulls, by connection and kind, as a
+// reader's Status calls it.
+func (r *wireRecord) requests() map[string]map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	count := map[string]uint64{}
+	count := map[string]map[string]int{}
 	for _, q := range r.asked {
-		count[q.conn]++
-	}
-	return count
-}
-
-// kinds counts the requests of one connection by their first words.
-func (r *wireRecord) kinds(conn string) map[string]int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	count := map[string]int{}
-	for _, q := range r.asked {
-		if q.conn == conn {
-			words := strings.SplitN(q.subject, ".", 3)
-			count[strings.Join(words[:2], ".")]++
+		if count[q.conn] == nil {
+			count[q.conn] = map[string]int{}
 		}
+		words := strings.Split(strings.ToLower(q.subject), ".")
+		kind := words[0] + "_" + words[1]
+		if kind == "stream_msg" {
+			kind = "message_get"
+		}
+		count[q.conn][kind]++
 	}
 	return count
 }

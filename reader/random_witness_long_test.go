@@ -34,6 +34,7 @@ type witness struct {
 	events   []reader.Event
 	read     []handed
 	wrong    []breach
+	told     []reader.Event // of a durable that was deleted: what it may have missed
 	requests []sample
 	most     int // consumers at one time
 }
@@ -127,7 +128,11 @@ func (w *witness) observe(e reader.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, e)
-	if e.Kind == session.KindMissed || e.Kind == session.KindSkipped {
+	switch {
+	case e.Kind == session.KindMissed && w.cfg.Durable != "":
+		// Deleted with its place: what is below the new one's start, and was not read, is told.
+		w.told = append(w.told, e)
+	case e.Kind == session.KindMissed || e.Kind == session.KindSkipped:
 		w.wrong = append(w.wrong, breach{e.Time, fmt.Sprintf("%s %d to %d, and the server holds all", e.Kind, e.From, e.To)})
 	}
 }
@@ -184,7 +189,8 @@ func (w *witness) missing(held []stocked) (lost []stocked) {
 		read[m.identity] = true
 	}
 	for _, m := range held {
-		if m.sequence >= w.start && w.reads(m.subject) && !read[m.identity] {
+		told := slices.ContainsFunc(w.told, func(e reader.Event) bool { return e.From <= m.sequence && m.sequence <= e.To })
+		if m.sequence >= w.start && w.reads(m.subject) && !read[m.identity] && !told {
 			lost = append(lost, m)
 		}
 	}
@@ -306,6 +312,9 @@ func (w *witness) story(around time.Time, within time.Duration) string {
 	defer w.mu.Unlock()
 	b := bed{}
 	for _, e := range w.events {
+		if e.Kind == session.KindCaughtUp || e.Kind == session.KindBufferFull {
+			continue // hundreds a second
+		}
 		if around.IsZero() && e.Kind != session.KindAPIRequest || e.Time.Sub(around).Abs() <= within {
 			b.events = append(b.events, e)
 		}

@@ -129,9 +129,10 @@ for name in "${all[@]}"; do
 		END { if (NR == 0) exit 1 }' || printf '| %s: did not come to its end |\n' "$name"
 	grep -q '^--- PASS: TestRandomFaults ' "$log" || failed+=("$name")
 done
-[ ${#failed[@]} -gt 0 ] || exit 0
-for name in "${failed[@]}"; do
-	printf '\nrandom-faults.sh: FAILED: %s\n' "$name" >&2
-	grep -vE '^=== (RUN|PAUSE|CONT|NAME)' "$keep/$name.log" >&2 || true
-done
-exit 1
+if [ ${#failed[@]} -gt 0 ]; then
+	for name in "${failed[@]}"; do
+		printf '\nrandom-faults.sh: FAILED: %s\n' "$name" >&2
+		grep -vE '^=== (RUN|PAUSE|CONT|NAME)' "$keep/$name.log" >&2 || true
+	done
+	exit 1
+fi

@@ -11,11 +11,15 @@ import (
 // commands are the inputs a transcript may give. Numbers that name an inbox are
 // attempts; times are offsets from the story's beginning.
 var commands = map[string]func(*story, *args){
-	"config":       (*story).config,
-	"open":         (*story).openQuietly,
-	"start":        func(s *story, _ *args) { s.m.Start(s.now) },
-	"answer":       (*story).answer,
-	"sent":         func(s *story, a *args) { s.m.Sent(s.now, RequestID(a.wordNumber(1))) },
+	"config": (*story).config,
+	"open":   (*story).openQuietly,
+	"start":  func(s *story, _ *args) { s.m.Start(s.now) },
+	"answer": (*story).answer,
+	"sent": func(s *story, a *args) {
+		if id := RequestID(a.wordNumber(1)); !s.m.Sent(s.now, id) {
+			s.printf("request %d is not wanted any more", id)
+		}
+	},
 	"shared":       func(s *story, a *args) { s.m.Shared(s.now, RequestID(a.wordNumber(1))) },
 	"slots":        func(s *story, a *args) { s.slow = a.word(1) == "none" },
 	"msg":          (*story).message,

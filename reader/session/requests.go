@@ -57,12 +57,15 @@ func (m *Machine) cancel(id RequestID) {
 }
 
 // Sent notes that a request has left: AttemptTimeout runs from here, because
-// waiting for a slot of the connection is no fault of the server.
-func (m *Machine) Sent(now time.Duration, id RequestID) {
-	if r, ok := m.begins(now, id); ok {
+// waiting for a slot of the connection is no fault of the server. One that was
+// cancelled while it waited is not wanted, and must not leave: nobody counts it.
+func (m *Machine) Sent(now time.Duration, id RequestID) (wanted bool) {
+	r, ok := m.begins(now, id)
+	if ok {
 		m.fig.API[r.api]++
 		m.tell(Event{Kind: KindAPIRequest, Request: string(r.api), Consumer: r.consumer})
 	}
+	return ok
 }
 
 // Shared notes that a request has left as part of another reader's, which counts it.
