@@ -154,8 +154,8 @@ func stock(ctx context.Context, js jetstream.JetStream, stream string) (all []st
 	if err != nil {
 		return nil, err
 	}
-	for uint64(len(all)) < state.Msgs {
-		batch, err := c.Fetch(min(2000, int(state.Msgs)-len(all)), jetstream.FetchMaxWait(5*time.Second))
+	for left := state.Msgs; left > 0; {
+		batch, err := c.Fetch(int(min(2000, left)), jetstream.FetchMaxWait(5*time.Second))
 		if err != nil {
 			return nil, err
 		}
@@ -166,13 +166,17 @@ func stock(ctx context.Context, js jetstream.JetStream, stream string) (all []st
 				return nil, err
 			}
 			all = append(all, stocked{identity{about.Sequence.Stream, about.Timestamp.UnixNano()}, m.Subject(), m.Headers().Get(nats.MsgIdHdr)})
+			left = about.NumPending // not what the stream counts: a set-back cluster may err there
 		}
 		if err := batch.Error(); err != nil {
 			return nil, err
 		}
-		if len(all) == before && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if len(all) == before {
+			return nil, fmt.Errorf("%d of %d messages came, then none within 5s", len(all), state.Msgs)
 		}
+	}
+	if len(all) > 0 && all[len(all)-1].sequence != state.LastSeq {
+		return nil, fmt.Errorf("the last message is %d, and the stream says %d", all[len(all)-1].sequence, state.LastSeq)
 	}
 	return all, nil
 }

@@ -4,6 +4,7 @@ package reader_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -218,14 +219,16 @@ func (s *storm) lasts(d time.Duration) {
 func (s *storm) stock() []stocked {
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
+	var last error
 	for {
 		held, err := stock(ctx, s.admin, "LOAD")
 		if err == nil {
 			return held
 		}
 		if ctx.Err() != nil {
-			s.Fatalf("what the stream holds: %v", err)
+			s.Fatalf("what the stream holds: %v\n%s", errors.Join(last, err), s.chronicle(time.Time{}, 0))
 		}
+		last = err
 		s.lasts(200 * time.Millisecond)
 	}
 }
