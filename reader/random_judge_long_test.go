@@ -117,7 +117,8 @@ func (s *storm) pauses() bool {
 // judge fails the test for every break of the contract, and tells what is known of it.
 func (s *storm) judge(held []stocked, statuses map[*witness]reader.Status, periods map[*witness][]chaos.Period) {
 	for _, w := range s.all {
-		for _, m := range w.missing(held) {
+		lost, _ := w.missing(held)
+		for _, m := range lost {
 			w.broken(time.Unix(0, m.stored), "lost: sequence %d, %s", m.sequence, m.id)
 		}
 		twice, disordered := w.order()
@@ -222,13 +223,15 @@ func (s *storm) chronicle(at time.Time, within time.Duration) string {
 
 // figures prints the line that scripts/random-faults.sh makes its table of.
 func (s *storm) figures(held []stocked, statuses map[*witness]reader.Status, periods map[*witness][]chaos.Period, l *load, orphans int, drained, tidied, settled time.Duration) {
-	var delivered, sessions, lost, twice, disordered, most, requests int
+	var delivered, sessions, lost, moved, twice, disordered, most, requests int
 	var window uint64
 	longest := "none"
 	var worst float64
 	for _, w := range s.all {
 		t, d := w.order()
-		gone := len(w.missing(held))
+		missing, elsewhere := w.missing(held)
+		gone := len(missing)
+		moved += elsewhere
 		beyond, _ := w.silences(periods[w])
 		rate, _ := w.rate()
 		v := w.oracle.Judge(chaos.Ending{Time: time.Now(), Periods: periods[w]})
@@ -266,8 +269,8 @@ func (s *storm) figures(held []stocked, statuses map[*witness]reader.Status, per
 		}
 		s.Logf("what faults did:\n%s", s.chronicle(time.Time{}, 0))
 	}
-	s.Logf("figures: contract=%s seed=%d version=%s nodes=%d for=%s faults=%d failed=%d wire_firings=%d published=%d messages=%d sessions=%d lost=%d twice=%d disordered=%d deaf=%s consumers=%d looks=%d orphans=%d requests=%d in_10s=%d drained=%s tidied=%s settled=%s",
-		contract, *randomSeed, s.direct.ConnectedServerVersion(), *randomNodes, *randomLength, fired-failed, failed, len(s.proxy.Firings()), l.acked.Load(), delivered, sessions, lost, twice, disordered,
+	s.Logf("figures: contract=%s seed=%d version=%s nodes=%d for=%s faults=%d failed=%d wire_firings=%d published=%d messages=%d sessions=%d lost=%d moved=%d twice=%d disordered=%d deaf=%s consumers=%d looks=%d orphans=%d requests=%d in_10s=%d drained=%s tidied=%s settled=%s",
+		contract, *randomSeed, s.direct.ConnectedServerVersion(), *randomNodes, *randomLength, fired-failed, failed, len(s.proxy.Firings()), l.acked.Load(), delivered, sessions, lost, moved, twice, disordered,
 		longest, most, s.looks, orphans, requests, window, drained.Round(100*time.Millisecond), tidied.Round(100*time.Millisecond), settled.Round(100*time.Millisecond))
 }
 

@@ -238,7 +238,10 @@ func (s *storm) stock() []stocked {
 func (s *storm) drain(held []stocked) time.Duration {
 	began := time.Now()
 	for _, w := range s.all {
-		for len(w.missing(held)) > 0 && time.Since(began) < patience && w.r.Err() == nil {
+		for time.Since(began) < patience && w.r.Err() == nil {
+			if lost, _ := w.missing(held); len(lost) == 0 {
+				break
+			}
 			s.lasts(100 * time.Millisecond)
 		}
 	}

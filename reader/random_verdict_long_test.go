@@ -3,6 +3,7 @@
 package reader_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestRandomVerdicts(t *testing.T) {
 		w.opened = began
 		for i, n := range sequences {
 			at := after(time.Duration(i+1) * time.Second)
-			w.read = append(w.read, handed{identity{n, int64(n)}, at})
+			w.read = append(w.read, handed{identity{n, int64(n)}, fmt.Sprintf("w-%d", n), at})
 		}
 		return w
 	}
@@ -35,15 +36,20 @@ func TestRandomVerdicts(t *testing.T) {
 		return nil
 	}
 
-	if lost := read(fresh("whole"), 1, 3).missing(held); len(lost) != 1 || lost[0].sequence != 2 {
+	if lost, _ := read(fresh("whole"), 1, 3).missing(held); len(lost) != 1 || lost[0].sequence != 2 {
 		t.Errorf("lost %v, want sequence 2", lost)
 	}
-	if lost := read(fresh("filtered"), 1, 3).missing(held); len(lost) != 0 {
+	if lost, _ := read(fresh("filtered"), 1, 3).missing(held); len(lost) != 0 {
 		t.Errorf("lost %v of a filter that has all", lost)
 	}
 	remade := append(held[:2:2], stocked{identity{3, 99}, "load.a", "w-9"})
-	if lost := read(fresh("whole"), 1, 2, 3).missing(remade); len(lost) != 1 || lost[0].id != "w-9" {
+	if lost, _ := read(fresh("whole"), 1, 2, 3).missing(remade); len(lost) != 1 || lost[0].id != "w-9" {
 		t.Errorf("lost %v, want the message that was stored in the place of another", lost)
+	}
+
+	shifted := append(held[:2:2], stocked{identity{3, 99}, "load.a", "w-3"})
+	if lost, moved := read(fresh("whole"), 1, 2, 3).missing(shifted); len(lost) != 0 || moved != 1 {
+		t.Errorf("lost %v and moved %d, want none and the one that has another time now", lost, moved)
 	}
 
 	count := func(w *witness) [2]int {
@@ -71,7 +77,7 @@ func TestRandomVerdicts(t *testing.T) {
 	late := func() *witness {
 		w := fresh("short")
 		w.opened = began
-		w.read = []handed{{identity{1, began.UnixNano()}, began}, {identity{2, after(time.Second).UnixNano()}, after(9 * time.Second)}}
+		w.read = []handed{{identity{1, began.UnixNano()}, "w-1", began}, {identity{2, after(time.Second).UnixNano()}, "w-2", after(9 * time.Second)}}
 		return w
 	}
 	if worst, _ := late().silences(nil); worst != 8*time.Second {

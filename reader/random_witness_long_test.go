@@ -42,6 +42,7 @@ type witness struct {
 // handed is one message as it was handed out.
 type handed struct {
 	identity
+	id string
 	at time.Time
 }
 
@@ -176,25 +177,32 @@ func (w *witness) take(m reader.Message) {
 		_ = m.Ack() // one that is lost is delivered again
 	}
 	w.mu.Lock()
-	w.read = append(w.read, handed{identity{m.Sequence, m.Timestamp.UnixNano()}, now})
+	w.read = append(w.read, handed{identity{m.Sequence, m.Timestamp.UnixNano()}, id, now})
 	w.mu.Unlock()
 }
 
-// missing lists what the stream holds and it has not read.
-func (w *witness) missing(held []stocked) (lost []stocked) {
+// missing lists what the stream holds and it has not read: by the publisher's ids, as
+// the replicas of a cluster that was killed may disagree on sequences and times.
+// moved counts what it has read under another sequence or time than the stream has now.
+func (w *witness) missing(held []stocked) (lost []stocked, moved int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	read := make(map[identity]bool, len(w.read))
+	ids := make(map[string]bool, len(w.read))
 	for _, m := range w.read {
-		read[m.identity] = true
+		read[m.identity], ids[m.id] = true, true
 	}
 	for _, m := range held {
 		told := slices.ContainsFunc(w.told, func(e reader.Event) bool { return e.From <= m.sequence && m.sequence <= e.To })
-		if m.sequence >= w.start && w.reads(m.subject) && !read[m.identity] && !told {
+		switch {
+		case m.sequence < w.start || !w.reads(m.subject) || read[m.identity]:
+		case ids[m.id]:
+			moved++
+		case !told:
 			lost = append(lost, m)
 		}
 	}
-	return lost
+	return lost, moved
 }
 
 // order finds what was read twice or behind a later one. After the reader has told

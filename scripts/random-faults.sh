@@ -108,7 +108,7 @@ for seed in "${seeds[@]}"; do
 done
 wait
 
-columns='version nodes seed for faults failed wire_firings published messages sessions lost/twice/disordered deaf consumers looks orphans requests in_10s drained tidied settled contract'
+columns='version nodes seed for faults failed wire_firings published messages sessions lost/twice/disordered moved deaf consumers looks orphans requests in_10s drained tidied settled contract'
 # shellcheck disable=SC2086 # one word each
 printf '| %s ' $columns
 printf '|\n|'
