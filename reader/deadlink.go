@@ -58,17 +58,13 @@ func (l *link) tick() {
 	}
 	if keep {
 		// One of the readers' owners forbids it: the connection's own pings decide.
-		l.mu.Lock()
-		l.rules.Reconnected(l.now())
-		l.mu.Unlock()
+		l.back()
 		return
 	}
 	l.each(func(r *Reader) { r.forced() })
 	// ForceReconnect returns at once, unless nats.go is blocked on the dead link.
 	if err := l.nc.ForceReconnect(); err != nil {
-		l.mu.Lock()
-		l.rules.Reconnected(l.now())
-		l.mu.Unlock()
+		l.back()
 	}
 }
 

@@ -112,6 +112,9 @@ func (l *link) hook() {
 	l.before = before
 	l.mu.Unlock()
 	l.nc.SetErrorHandler(l.onError)
+	if l.nc.IsConnected() {
+		l.back() // it was away when the last reader left
+	}
 	states := l.states
 	l.end.Go(func() {
 		l.watch(states)
@@ -187,22 +190,32 @@ func (l *link) lost() <-chan struct{} {
 	return l.gone
 }
 
+// back lets requests go again.
+func (l *link) back() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.grant(l.rules.Reconnected(l.now()))
+	l.rearm()
+}
+
 func (l *link) onState(s nats.Status) {
 	switch s {
 	case nats.CONNECTED:
+		// What was asked on the connection before is forgotten first: it would take
+		// the turns of what is asked anew.
 		l.mu.Lock()
 		l.renew()
-		l.rules.Reconnected(l.now())
-		l.rearm()
+		l.rules.Disconnected(l.now())
 		l.mu.Unlock()
 		l.each((*Reader).reconnected)
+		l.back()
 	case nats.CLOSED:
 		why := l.nc.LastError()
 		l.each(func(r *Reader) { r.connectionClosed(why) })
 	default:
 		l.mu.Lock()
-		l.renew()
 		l.rules.Disconnected(l.now())
+		l.renew()
 		l.mu.Unlock()
 		l.each((*Reader).disconnected)
 	}

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
 // lookAlone is how long one STREAM.INFO holds back the next one of its stream: an
 // answer that was lost delays nobody but those who shared it.
-const lookAlone = 500 * time.Millisecond
+const lookAlone = session.GateHold
 
 // look is one STREAM.INFO that several readers of a connection share. Its fields
 // but the channels are guarded by the link's lock.
@@ -78,14 +80,14 @@ func (l *link) leave(k *look) {
 
 // send waits for a slot and asks. Nobody who comes after it has left shares it.
 func (l *link) send(k *look) {
-	release, err := l.slot(k.ctx, k.key, k.stream)
+	slot, err := l.slot(k.ctx, k.key, k.stream, session.APIStreamInfo)
 	if err != nil {
 		return // nobody wants it any more
 	}
-	defer release()
 	l.mu.Lock()
 	if l.looks[k.subject] != k {
 		l.mu.Unlock()
+		slot.release()
 		return
 	}
 	delete(l.looks, k.subject)
@@ -94,7 +96,7 @@ func (l *link) send(k *look) {
 	l.mu.Unlock()
 	close(k.sent)
 	late := time.AfterFunc(lookAlone, func() { l.looked(k) })
-	k.msg, k.err = roundTrip(k.ctx, life, gone, defaultAttempt, l.nc, k.subject, nil)
+	k.msg, k.err = slot.roundTrip(k.ctx, life, gone, k.subject, nil)
 	close(k.done)
 	late.Stop()
 	l.looked(k)

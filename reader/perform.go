@@ -41,7 +41,7 @@ func (r *Reader) perform() {
 			continue
 		}
 		if len(r.work) == 0 {
-			r.working = false
+			r.working, r.work = false, nil
 			last := r.quit && r.link != nil && !r.settling
 			r.settling = r.settling || last
 			r.mu.Unlock()
@@ -257,15 +257,15 @@ func (r *Reader) exchange(ctx context.Context, e session.Effect, stream string, 
 			r.input(func(m *session.Machine, now time.Duration) { m.Shared(now, e.Request) })
 		})
 	}
-	release, err := r.link.slot(ctx, r.key, stream)
+	slot, err := r.link.slot(ctx, r.key, stream, e.API)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	if !left() {
+		slot.release()
 		return nil, context.Canceled
 	}
-	return roundTrip(ctx, r.ctx, r.link.lost(), r.cfg.Retry.AttemptTimeout, r.nc, e.Subject, body)
+	return slot.roundTrip(ctx, r.ctx, r.link.lost(), e.Subject, body)
 }
 
 // answer hands an answer to the rules, unless they take it no longer.

@@ -62,7 +62,9 @@ func (m *Machine) tell(e Event) {
 // valid until the next input.
 func (m *Machine) Effects() []Effect {
 	e := m.effects
-	m.effects = m.effects[:0]
+	if m.effects = m.effects[:0]; cap(e) > 1 {
+		m.effects = nil // room for many is needed now and then: an idle reader keeps none
+	}
 	return e
 }
 

@@ -14,9 +14,11 @@ const (
 // Machine it holds no clock and no connection; it is not safe for concurrent use.
 // The zero value is a connection with no request in flight and no suspicion.
 //
-// Invariants: at most linkSlots requests hold a slot, of one stream at most
-// streamSlots; a ticket waits only while no slot is free for it; at most one
-// suspicion is open, and none between a force and the reconnect that follows it.
+// Invariants: at most linkSlots requests are waited for, and of one stream at most
+// streamSlots may be in flight; nothing that changes something is sent while a
+// question gates; a ticket waits only while no slot is free for it, or for its round;
+// at most one suspicion is open, and none between a force and the reconnect that
+// follows it.
 type Link struct {
 	slots
 	looks
@@ -72,12 +74,17 @@ func (l *Link) Pong(time.Duration) { l.suspected = false }
 // out and the answer came in.
 func (l *Link) Proven(time.Duration) { l.suspected, l.unproven = false, false }
 
-// Disconnected notes that the connection is known to be down: there is no link to
-// suspect until it is back.
-func (l *Link) Disconnected(time.Duration) { l.suspected = false }
+// Disconnected notes that the connection is known to be down: until it is back there
+// is no link to suspect, and nothing gets its turn. The client library would keep it
+// and send all at once.
+func (l *Link) Disconnected(time.Duration) { l.suspected, l.away = false, true }
 
-// Reconnected notes that the connection is back.
-func (l *Link) Reconnected(time.Duration) { l.suspected, l.forcing = false, false }
+// Reconnected notes that the connection is back; how fast its server answers is to be
+// learned anew. It tells which tickets are granted by that.
+func (l *Link) Reconnected(now time.Duration) (granted []uint64) {
+	l.suspected, l.forcing, l.away, l.window = false, false, false, window{}
+	return l.serve(now)
+}
 
 // Wake gives the time at which Tick has something to decide.
 func (l *Link) Wake() (time.Duration, bool) {

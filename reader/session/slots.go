@@ -1,6 +1,6 @@
 package session
 
-import "slices"
+import "time"
 
 // How many API requests may be in flight (rule 16): a server drops without an
 // answer what comes too fast.
@@ -9,128 +9,172 @@ const (
 	streamSlots = 16 // of one stream on it
 )
 
+// LateHold is how long a request that is waited for no longer keeps its stream's
+// slot without an answer: the server may only be behind with it, and one more would
+// lengthen what it is behind with. An answer of the same kind and stream to a request
+// that was sent later ends it: the server is past it.
+const LateHold = 4 * time.Second
+
+// Ticket is one API request that wants its turn; ID is of no other request of the
+// connection.
+type Ticket struct {
+	ID     uint64
+	Reader uint64
+	Stream string
+	API    API
+}
+
 // slots grants API requests their turn: first come, first served while there is
 // room, else round-robin over the readers that wait.
 type slots struct {
-	holds   map[uint64]string        // ticket to stream, of those that hold a slot
-	used    map[string]int           // slots held per stream
-	waiting map[string][]*slotWaiter // per stream, by turn
-	turn    uint64                   // the last turn given
+	holds  map[uint64]*slot // by ticket
+	used   map[string]use   // per stream
+	active int              // slots held by requests that are waited for
+	order  uint64           // the last slot granted
+	turn   uint64           // the last turn given
+	others line             // what changes something: creates, deletes
+	infos  line             // what only asks
+	away   bool             // the connection is down: nothing is granted
+	rounds
+	window
 }
 
-// slotWaiter is a reader that waits for slots of a stream.
-type slotWaiter struct {
-	reader  uint64
-	turn    uint64 // the lowest is next
-	tickets []uint64
+// slot is a place among the requests in flight.
+type slot struct {
+	Ticket
+	at    time.Duration // when it was granted
+	order uint64
+	late  bool // nobody waits for its answer any more
+	gates bool // it holds back what changes something
 }
 
-// Acquire asks for a slot for one API request of a reader on a stream. It is
-// granted at once, or by a later Release or Abandon; ticket is the request's own
-// number, of no other request of the connection.
-func (s *slots) Acquire(reader uint64, stream string, ticket uint64) (granted bool) {
+// use counts the slots of one stream.
+type use struct{ active, late int }
+
+// Acquire asks for a slot. It is granted at once, or by a later call that tells so.
+func (s *slots) Acquire(now time.Duration, t Ticket) (granted bool) {
 	if s.holds == nil {
-		s.holds, s.used, s.waiting = map[uint64]string{}, map[string]int{}, map[string][]*slotWaiter{}
+		s.holds, s.used = map[uint64]*slot{}, map[string]use{}
 	}
-	if s.room(stream) {
-		s.grant(stream, ticket)
-		return true
-	}
-	for _, w := range s.waiting[stream] {
-		if w.reader == reader {
-			w.tickets = append(w.tickets, ticket)
-			return false
-		}
-	}
-	s.line(stream, &slotWaiter{reader: reader, tickets: []uint64{ticket}})
-	return false
+	s.turn++
+	s.lineOf(t.API).join(t, s.turn)
+	return len(s.serve(now)) > 0 // nobody else can go because of one who came
 }
 
-// Release gives a slot back and tells which tickets are granted by that.
-func (s *slots) Release(ticket uint64) (granted []uint64) {
-	stream, ok := s.holds[ticket]
-	if !ok {
-		s.forget(ticket)
+// Answered gives a slot back whose request was answered, and tells which tickets are
+// granted by that.
+func (s *slots) Answered(now time.Duration, ticket uint64) (granted []uint64) {
+	h := s.holds[ticket]
+	if h == nil {
 		return nil
 	}
-	delete(s.holds, ticket)
-	if s.used[stream]--; s.used[stream] == 0 {
-		delete(s.used, stream)
+	s.window.answered(h.at, now)
+	for id, o := range s.holds {
+		if o.late && o.order < h.order && o.Stream == h.Stream && o.API.Asks() == h.API.Asks() {
+			s.free(id)
+		}
 	}
-	for {
-		stream, ok := s.next()
-		if !ok {
+	s.free(ticket)
+	return s.serve(now)
+}
+
+// Late notes that a request is waited for no longer. Its stream's slot stays taken,
+// for LateHold at most; the connection has one more. So streams whose server does not
+// answer take nothing from the others.
+func (s *slots) Late(now time.Duration, ticket uint64) (granted []uint64) {
+	h := s.holds[ticket]
+	if h == nil || h.late {
+		return nil
+	}
+	h.late = true
+	s.active--
+	u := s.used[h.Stream]
+	u.active, u.late = u.active-1, u.late+1
+	s.used[h.Stream] = u
+	s.ungate(h)
+	return s.serve(now)
+}
+
+// Ungate ends the wait of others for the answer of a request that only asks; see
+// GateHold.
+func (s *slots) Ungate(now time.Duration, ticket uint64) (granted []uint64) {
+	if h := s.holds[ticket]; h != nil {
+		s.ungate(h)
+	}
+	return s.serve(now)
+}
+
+// Abandon is for a request that ends without an answer, whether it waits for its
+// slot or has it.
+func (s *slots) Abandon(now time.Duration, ticket uint64) (granted []uint64) {
+	if s.holds[ticket] != nil {
+		s.free(ticket)
+	} else if !s.others.leave(ticket) {
+		s.infos.leave(ticket)
+	}
+	return s.serve(now)
+}
+
+func (s *slots) lineOf(api API) *line {
+	if api.Asks() {
+		return &s.infos
+	}
+	return &s.others
+}
+
+// room says whether a stream's request may go. A stream has a quarter of what the
+// connection has.
+func (s *slots) room(stream string) bool {
+	u, limit := s.used[stream], s.window.limit()
+	return s.active < limit && u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots
+}
+
+// free takes a slot back.
+func (s *slots) free(ticket uint64) {
+	h := s.holds[ticket]
+	delete(s.holds, ticket)
+	u := s.used[h.Stream]
+	if h.late {
+		u.late--
+	} else {
+		u.active--
+		s.active--
+	}
+	if s.used[h.Stream] = u; u == (use{}) {
+		delete(s.used, h.Stream)
+	}
+	s.ungate(h)
+}
+
+func (s *slots) ungate(h *slot) {
+	if h.gates {
+		h.gates = false
+		s.rounds.over(min(s.others.n, s.window.limit()))
+	}
+}
+
+// serve grants all that may go.
+func (s *slots) serve(now time.Duration) (granted []uint64) {
+	for !s.away {
+		other, waits := s.others.next(s.room)
+		info, asks := s.infos.next(s.room)
+		l, stream := &s.others, other
+		switch {
+		case asks && s.rounds.mayAsk(waits, s.window.limit()):
+			l, stream = &s.infos, info
+		case !waits || s.rounds.gated():
 			return granted
 		}
-		granted = append(granted, s.serve(stream))
+		t := l.pop(stream, &s.turn)
+		s.order++
+		h := &slot{Ticket: t, at: now, order: s.order, gates: t.API.Asks()}
+		s.holds[t.ID] = h
+		s.active++
+		u := s.used[stream]
+		u.active++
+		s.used[stream] = u
+		s.rounds.granted(h.gates)
+		granted = append(granted, t.ID)
 	}
-}
-
-// Abandon is for a request that is not wanted any more, whether it waits for its
-// slot or was granted it meanwhile; it tells which tickets are granted by that.
-func (s *slots) Abandon(ticket uint64) (granted []uint64) { return s.Release(ticket) }
-
-func (s *slots) room(stream string) bool {
-	return len(s.holds) < linkSlots && s.used[stream] < streamSlots
-}
-
-func (s *slots) grant(stream string, ticket uint64) {
-	s.holds[ticket] = stream
-	s.used[stream]++
-}
-
-// line puts a reader at the end of the turns.
-func (s *slots) line(stream string, w *slotWaiter) {
-	s.turn++
-	w.turn = s.turn
-	s.waiting[stream] = append(s.waiting[stream], w)
-}
-
-// next gives the stream whose first reader has waited longest for its turn, of
-// those with room.
-func (s *slots) next() (stream string, ok bool) {
-	first := uint64(0)
-	for name, ws := range s.waiting {
-		if s.room(name) && (!ok || ws[0].turn < first) {
-			stream, first, ok = name, ws[0].turn, true
-		}
-	}
-	return stream, ok
-}
-
-// serve grants the first reader of a stream its oldest ticket; if it has more, its
-// next turn comes after everybody else's.
-func (s *slots) serve(stream string) (ticket uint64) {
-	w := s.waiting[stream][0]
-	s.remove(stream, 0)
-	ticket = w.tickets[0]
-	s.grant(stream, ticket)
-	if w.tickets = w.tickets[1:]; len(w.tickets) > 0 {
-		s.line(stream, w)
-	}
-	return ticket
-}
-
-func (s *slots) forget(ticket uint64) {
-	for stream, ws := range s.waiting {
-		for i, w := range ws {
-			at := slices.Index(w.tickets, ticket)
-			if at < 0 {
-				continue
-			}
-			if w.tickets = slices.Delete(w.tickets, at, at+1); len(w.tickets) == 0 {
-				s.remove(stream, i)
-			}
-			return
-		}
-	}
-}
-
-func (s *slots) remove(stream string, i int) {
-	ws := slices.Delete(s.waiting[stream], i, i+1)
-	if len(ws) == 0 {
-		delete(s.waiting, stream)
-		return
-	}
-	s.waiting[stream] = ws
+	return granted
 }

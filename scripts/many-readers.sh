@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Opens many idle readers on one connection to a real server, on 20 streams, and prints
+# what they cost: time to open, goroutines and KiB each, requests while idle, time until
+# all read again after the server was killed and after it was stopped, and the most
+# requests in flight. Fails when a bound of requests or memory is broken.
+#
+#   scripts/many-readers.sh                        10,000 readers, embedded server
+#   scripts/many-readers.sh READERS [VERSION]      such as 2000 2.10.22
+#
+# The store of the server lies under TMPDIR. A file store makes a consumer at the speed
+# of its disk, which is what limits the times: on a file system in memory they are the
+# reader's own. MANY_STRICT=1 also fails when reading again takes longer than 20s.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+case "${1:-}" in
+-h | --help)
+	sed -n '2,13s/^# \{0,1\}//p' "$0"
+	exit 0
+	;;
+-*)
+	echo "many-readers.sh: error: unknown flag '$1': see --help" >&2
+	exit 2
+	;;
+esac
+if [ $# -gt 2 ]; then
+	echo "many-readers.sh: error: a number of readers and a version at most: see --help" >&2
+	exit 2
+fi
+export MANY_READERS=${1:-10000}
+unset NATS_READER_SERVER_BIN NATS_READER_SERVER_VERSION
+if [ "${2:-embedded}" != embedded ]; then
+	scripts/servers.sh "$2"
+	export NATS_READER_SERVER_VERSION=${2#v}
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+printf '== %s readers on nats-server %s\n' "$MANY_READERS" "${2:-embedded}"
+wrong=0
+# Without -race, which costs memory; -v: the figures are the test's own lines.
+go test -tags long -count=1 -timeout 40m -v -run '^TestTenThousandReaders$' ./reader >"$log" 2>&1 || wrong=1
+grep -vE '^=== (RUN|PAUSE|CONT|NAME)' "$log" || true
+if ! grep -q '^--- PASS: TestTenThousandReaders ' "$log"; then
+	wrong=1
+fi
+exit "$wrong"
