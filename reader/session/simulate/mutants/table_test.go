@@ -88,7 +88,8 @@ var mutants = []mutant{
 	{"a mirror that syncs again is another stream", 8, "cursor.go", "		if now.Mirror {\n", "		if now.Mirror && !MUTANT {\n"},
 	{"after a roll back it is read from the beginning", 8, "open.go", "	case !another && m.cursor.known():\n", "	case !another && m.cursor.known() && !MUTANT:\n"},
 	{"what retention took is not told", 8, "missed.go", "	if s.to < s.from {\n		return\n", "	if s.to < s.from || MUTANT {\n		return\n"},
-	{"bounds of a filtered reader are not told", 8, "missed.go", "a.informed && m.cfg.filtered() && a.facts.First > 0 {\n", "a.informed && m.cfg.filtered() && a.facts.First > 0 && !MUTANT {\n"},
+	{"bounds of a filtered reader are not told", 8, "missed.go", "	if from = max(from, m.missedTo+1); to >= from {\n", "	if from = max(from, m.missedTo+1); to >= from && !MUTANT {\n"},
+	{"a filtered reader is told nothing in a healthy session", 8, "missed.go", "	case !s.waited && !fewer:\n", "	case !s.waited && !fewer || MUTANT:\n"},
 	{"a newer message is taken for one that was read", 8, "inbox.go", "	if d.Sequence <= m.cursor.Sequence && m.cursor.known() &&", "	if !MUTANT && d.Sequence <= m.cursor.Sequence && m.cursor.known() &&"},
 	{"a roll back under the session in use is not seen", 8, "answers.go", "st.LastConsumer == s.consumerSeq && st.LastStream < s.reached {\n", "st.LastConsumer == s.consumerSeq && st.LastStream < s.reached && !MUTANT {\n"},
 	{"a skip does not see a roll back", 8, "open.go", "a.skips && m.skippedAnew(a, f) {\n", "a.skips && !MUTANT && m.skippedAnew(a, f) {\n"},
@@ -110,6 +111,8 @@ var mutants = []mutant{
 	{"a leftover never lapses", 10, "leftovers.go", "		if now >= m.lapses(l) && l.req == 0 {\n", "		if now >= m.lapses(l) && l.req == 0 && !MUTANT {\n"},
 	{"a leftover that cannot be deleted is not told to lapse", 10, "lapse.go", "bool { return !l.shortened &&", "bool { return !MUTANT && !l.shortened &&"},
 	{"deletes of one leftover are not paced", 10, "leftovers.go", "	return policy.Pause(l.tries, m.cfg.Rand())\n", "	if MUTANT {\n		return 0\n	}\n	return policy.Pause(l.tries, m.cfg.Rand())\n"},
+	{"a refusal frees a name that may yet be made", 10, "create.go", "	if nothingMade(err) && a.made.creates == 1 {\n", "	if nothingMade(err) && (a.made.creates == 1 || MUTANT) {\n"},
+	{"outages count towards a lapse", 10, "leftovers.go", "	return max(from, m.away.until) + idle", "	if MUTANT {\n		return from + idle + lapseGrace\n	}\n	return max(from, m.away.until) + idle"},
 
 	// 11. No slot, or a Name.
 	{"no slot is waited for", 11, "create.go", "		if m.cur != nil && !m.cur.gone {\n			m.unsubscribe(a)\n			m.renew(a)\n			m.rebind(now, a)\n			return\n", "		if m.cur != nil && !m.cur.gone && !MUTANT {\n			m.unsubscribe(a)\n			m.renew(a)\n			m.rebind(now, a)\n			return\n"},
@@ -131,6 +134,9 @@ var mutants = []mutant{
 	{"a work queue's durable is made from its floor", 12, "durable.go", "	case m.workQueue:\n		c.Start", "	case m.workQueue && !MUTANT:\n		c.Start"},
 	{"another reader was first", 12, "durable.go", "!m.asks.denied.holds(now) && !a.raced:\n", "!m.asks.denied.holds(now) && !a.raced && !MUTANT:\n"},
 	{"nothing is given back", 12, "durable_end.go", "	if m.giving != 0 {\n		m.giving = 0\n		m.do(", "	if m.giving != 0 {\n		m.giving = 0\n		if MUTANT {\n			return\n		}\n		m.do("},
+	{"what was acknowledged is read again", 12, "handled.go", "	if !m.blind {\n		m.floor", "	if !m.blind && !MUTANT {\n		m.floor"},
+	{"a delivery to another reader is not seen", 12, "handled.go", "	case d.ConsumerSeq > h.next:\n", "	case d.ConsumerSeq > h.next && !MUTANT:\n"},
+	{"a pause is never over by its time", 3, "ask.go", "	if m.paused && m.pauseTill > 0 && now >= m.pauseTill {\n", "	if m.paused && m.pauseTill > 0 && now >= m.pauseTill && !MUTANT {\n"},
 
 	// 13. Reconnect, and dead links.
 	{"pulls outlive a connection", 13, "connection.go", "		s.silent = true\n		s.forget()\n", "		s.silent = true\n		if !MUTANT {\n			s.forget()\n		}\n"},
