@@ -158,9 +158,11 @@ var mutants = []mutant{
 	{"what is asked for is not counted", 15, "pulls.go", "	p.msgs += q.Batch\n", "	p.msgs += when(!MUTANT || p.msgs == 0, q.Batch)\n"},
 
 	// 16. Many readers, one connection.
-	{"slots without end", 16, "slots.go", "	return len(s.holds) < linkSlots && s.used[stream] < streamSlots\n", "	return (len(s.holds) < linkSlots || MUTANT2) && (s.used[stream] < streamSlots || MUTANT)\n"},
-	{"a connection's slots without end", 16, "slots.go", "	return len(s.holds) < linkSlots && s.used[stream] < streamSlots\n", ""},
-	{"one reader takes every turn", 16, "slots.go", "len(w.tickets) > 0 {\n		s.line(stream, w)\n", "len(w.tickets) > 0 {\n		if MUTANT {\n			s.waiting[stream] = append([]*slotWaiter{w}, s.waiting[stream]...)\n			return ticket\n		}\n		s.line(stream, w)\n"},
+	{"slots without end", 16, "slots.go", "	return s.active < limit && u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots\n", "	return (s.active < limit || MUTANT2) && (MUTANT || u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots)\n"},
+	{"a connection's slots without end", 16, "slots.go", "	return s.active < limit && u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots\n", ""},
+	{"one reader takes every turn", 16, "line.go", "	l.of[stream] = append(l.of[stream], w)\n	return t\n", "	if MUTANT {\n		w.turn, l.of[stream] = 0, append([]*slotWaiter{w}, l.of[stream]...)\n		return t\n	}\n	l.of[stream] = append(l.of[stream], w)\n	return t\n"},
+	{"questions take every turn", 16, "rounds.go", "	return !waits || r.owed == 0\n", "	return !waits || r.owed == 0 || MUTANT\n"},
+	{"creates starve the questions", 16, "rounds.go", "{ return r.asking > 0 }", "{ return r.asking > 0 && !MUTANT }"},
 	{"a look under way is shared", 16, "looks.go", "	if l.away || l.due || l.asking == 0 {\n", "	if l.away && !MUTANT || l.due || l.asking == 0 {\n"},
 
 	// 17. Permissions.
