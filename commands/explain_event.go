@@ -63,6 +63,7 @@ func causeEntries() []entry {
 		c(session.CausePermission, "The server denied one of the session's subjects.", failure, "Allow the subject that the text names."),
 		c(session.CauseRequested, "Replace was called.", "Replaces a session that works; it stays where that fails.", "Nothing."),
 		c(session.CauseRolledBack, "The stream lost its tail: a crash, or a restored backup.", "Tells stream_reset and goes on behind the last message read, by its time.", "Find out what the server lost."),
+		c(session.CausePassedOver, "Messages that the consumer had counted as waiting did not come: removed, or passed over by the server (2.10.22 to 2.14.0 do so when one of several filters' subjects is purged).", "Reads again from the last message in order: what is still there comes. Looks less and less often where it was removed.", "Nothing; a newer server (2.14.10, 2.15) passes over none."),
 		c(session.CauseConsumerAhead, "The consumer has delivered what never arrived here.", "Reads again from the last message in order.", "Look for somebody else who pulls from our consumer."),
 		c(session.CauseConnectionClosed, "The connection is closed for good.", "Ends with that error.", "Connect with MaxReconnects(-1); check the login."),
 		c(session.CauseSnapshotRead, "The last message of each subject has been read, or was overtaken by newer ones.", "Ordinary life: goes on by sequence behind the snapshot.", "Nothing."),

@@ -174,11 +174,12 @@ type consumerAnswer struct {
 	AckFloor struct {
 		Stream uint64 `json:"stream_seq"`
 	} `json:"ack_floor"`
-	AckPending int    `json:"num_ack_pending"`
-	Waiting    int    `json:"num_waiting"`
-	Pending    uint64 `json:"num_pending"`
-	Paused     bool   `json:"paused"`
-	PauseLeft  int64  `json:"pause_remaining"` // nanoseconds
+	AckPending int       `json:"num_ack_pending"`
+	Waiting    int       `json:"num_waiting"`
+	Pending    uint64    `json:"num_pending"`
+	Paused     bool      `json:"paused"`
+	PauseLeft  int64     `json:"pause_remaining"` // nanoseconds
+	TimeStamp  time.Time `json:"ts"`
 }
 
 type consumerLimits struct {
@@ -299,6 +300,7 @@ func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
 		f.Filters = []string{l.Filter}
 	}
 	f.Level, _ = strconv.Atoi(l.Metadata["_nats.level"])
+	f.Version, f.At = l.Metadata["_nats.ver"], nanos(c.TimeStamp)
 	return f, nil
 }
 

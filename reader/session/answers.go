@@ -157,7 +157,7 @@ func (m *Machine) heartbeat(now time.Duration, s *Session, st Status, since time
 		m.healBy(now, s, since, st.Token)
 	}
 	s.beat(now)
-	if m.endByHeartbeat(now, st) {
+	if m.passedAll(now, s, st) || m.endByHeartbeat(now, st) {
 		return
 	}
 	if m.pending > 0 && !s.looked && s.quietFor(now) > m.cfg.Heartbeat/2 {

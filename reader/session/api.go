@@ -51,8 +51,10 @@ type ConsumerFacts struct {
 	AckFloor          uint64
 	AckNone           bool
 	PushBased         bool
-	Grouped           bool // it has priority groups
-	Level             int  // metadata _nats.level, 0 unknown
+	Grouped           bool   // it has priority groups
+	Level             int    // metadata _nats.level, 0 unknown
+	Version           string // of the server, metadata _nats.ver; "" unknown, as before 2.11
+	At                int64  // when the server answered, by its clock; 0 unknown
 	Owner             string
 	Filters           []string
 	Limits            Limits

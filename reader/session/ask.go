@@ -103,6 +103,7 @@ func (m *Machine) askStalled(now time.Duration) {
 		}
 		f := a.Consumer
 		m.pending = f.Pending
+		m.miscounted(s, f)
 		switch {
 		case m.notePause(now, f):
 			m.paused = true

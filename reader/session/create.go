@@ -297,6 +297,10 @@ func (m *Machine) createAnswered(now time.Duration, a *attempt, f ConsumerFacts)
 	if m.blind && m.endsBehind(now, a) {
 		return
 	}
+	a.sess.counted(now, f.Pending, a.at.Sequence)
+	if a.overlaps {
+		m.passedTail(now, a, f.Pending)
+	}
 	if m.edge > 0 && a.sess.snapshot && f.Pending == 0 && m.number > 0 {
 		m.snapshotDone()
 		m.restart(now, a)

@@ -11,6 +11,9 @@ import (
 func (m *Machine) bindDurable(now time.Duration, a *attempt) {
 	m.subscribe(now, a, m.cfg.Durable)
 	a.bound = true
+	if m.cur != nil {
+		a.sess.count = m.cur.count
+	}
 	if m.asks.denied.holds(now) && !m.cfg.StopAtEnd {
 		m.restoreDurable(now, a)
 		return

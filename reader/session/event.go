@@ -69,6 +69,7 @@ const (
 	CauseRolledBack       Cause = "rolled_back"       // the stream was re-created or lost its tail
 	CauseSnapshotRead     Cause = "snapshot_read"     // the last-per-subject snapshot is used up; it goes on by sequence
 	CauseConsumerAhead    Cause = "consumer_ahead"    // the consumer delivered what never arrived
+	CausePassedOver       Cause = "passed_over"       // messages that waited did not come: removed, or passed over by the server
 	CauseConnectionClosed Cause = "connection_closed" // the connection is closed for good
 	CauseOpening          Cause = "opening"           // the first session could not be made
 )
@@ -78,7 +79,7 @@ func Causes() []Cause {
 	return []Cause{
 		CauseConsumerDeleted, CauseConsumerGone, CauseAnswersLost, CauseAPISilent, CauseNoResponders, CauseGap,
 		CauseRefused, CauseReconnected, CauseStreamGone, CausePermission, CauseRequested, CauseRolledBack, CauseSnapshotRead,
-		CauseConsumerAhead, CauseConnectionClosed, CauseOpening,
+		CauseConsumerAhead, CausePassedOver, CauseConnectionClosed, CauseOpening,
 	}
 }
 

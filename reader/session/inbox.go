@@ -138,6 +138,9 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 		m.condemnSilently(now, CauseRolledBack)
 		return Drop
 	}
+	if m.passedOver(now, s, d) {
+		return Drop
+	}
 	s.consumerSeq, s.reached = d.ConsumerSeq, d.Sequence
 	before := m.pending
 	m.pending = d.Pending
@@ -209,6 +212,9 @@ func (m *Machine) snapshotUsed(now time.Duration) {
 func (m *Machine) acceptDurable(now time.Duration, d Delivery) Verdict {
 	m.handled.deliver(d)
 	m.pending = d.Pending
+	if m.cur != nil {
+		m.tellPassed(now, m.cur, d)
+	}
 	if d.Sequence > m.cursor.Sequence {
 		m.cursor = Cursor{Sequence: d.Sequence, Time: d.Time}
 	}

@@ -112,6 +112,7 @@ func (s *story) configOf(a *args) Config {
 func (s *story) openQuietly(a *args) {
 	last, read := a.number("last", 10), a.number("read", a.number("last", 10))
 	level := int(a.number("level", 5))
+	version, at := a.text("version", ""), int64(a.number("at", 0))
 	if s.m == nil {
 		a.fail("before config")
 	}
@@ -121,7 +122,7 @@ func (s *story) openQuietly(a *args) {
 	s.m.Start(s.now)
 	s.drain()
 	s.give(1, Answer{Stream: &stream})
-	s.give(2, Answer{Consumer: &ConsumerFacts{Pending: last, Level: level, Owner: "id"}})
+	s.give(2, Answer{Consumer: &ConsumerFacts{Pending: last, Level: level, Owner: "id", Version: version, At: at, Filters: s.m.cfg.Subjects}})
 	if private {
 		s.give(3, Answer{Stream: &stream})
 	}

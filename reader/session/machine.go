@@ -58,6 +58,7 @@ type Machine struct {
 	limits  Limits
 	level   int // the server's API level, as consumers tell it; 0 unknown
 	pending uint64
+	passing passing
 	buf     buffer
 	end     end
 	asks    questions

@@ -82,6 +82,7 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 			m.clearOwn(now, a)
 		case ans.Consumer.DeliveredConsumer == old.consumerSeq && ans.Consumer.DeliveredStream >= m.cursor.Sequence && !old.condemned:
 			a.paused = m.notePause(now, ans.Consumer)
+			a.sess.count = old.count
 			m.bindAt(now, a, old.consumerSeq)
 		default:
 			m.resetConsumer(now, a, ans.Consumer.Level)

@@ -89,6 +89,9 @@ func (m *Machine) Answer(now time.Duration, id RequestID, a Answer) {
 	delete(m.reqs, id)
 	m.permitted(r.api, a)
 	m.away.note(now, r.api, a.Err)
+	if a.Consumer != nil && r.deadline > 0 {
+		m.passing.noteServer(r.sent, now, a.Consumer)
+	}
 	r.answer(now, a)
 	m.settle(now)
 }

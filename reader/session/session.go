@@ -16,6 +16,7 @@ type Session struct {
 	consumerSeq uint64 // last consumer sequence accounted for
 	reached     uint64 // stream sequence of the last message accounted for
 	at          Cursor // the cursor it started at, where it overlaps
+	count       count  // what waits, as the consumer told
 	startSeq    uint64 // stream sequence it was asked to start at
 	snapshot    bool   // last per subject: stream sequences jump by design
 	whole       bool   // its own snapshot fixed where snapshots end: it is read whole, and on in order

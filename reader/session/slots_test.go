@@ -15,8 +15,8 @@ type desk struct {
 	now time.Duration
 }
 
-// wide is a desk whose server has proven to be quick.
-func wide(t *testing.T) *desk {
+// wideWindow is a desk whose server has proven to be quick.
+func wideWindow(t *testing.T) *desk {
 	d := &desk{T: t}
 	d.size, d.settled = linkSlots, true
 	return d
@@ -43,7 +43,7 @@ func (d *desk) granted(what string, got []uint64, want ...uint64) {
 }
 
 func TestSlotsGrantRoundRobinOverReaders(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	if got := d.creates("A", 1, streamSlots); got != streamSlots {
 		t.Fatalf("%d granted, want %d", got, streamSlots)
 	}
@@ -65,7 +65,7 @@ func TestSlotsGrantRoundRobinOverReaders(t *testing.T) {
 }
 
 func TestSlotsBoundTheConnection(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	granted := 0
 	for i, s := range []string{"A", "B", "C", "D", "E"} {
 		first := uint64(i)*streamSlots + 1
@@ -109,7 +109,7 @@ func TestSlotsAreAllGivenBack(t *testing.T) {
 // A server serves questions only while nothing else waits: what changes something
 // is not sent while one is under way, and goes before the next one.
 func TestSlotsQuestionsAndChangesGoByTurns(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	d.creates("A", 1, 16)
 	d.creates("B", 17, 40)
 	if d.wants(50, "A", APIStreamInfo, 50) {
@@ -134,7 +134,7 @@ func TestSlotsQuestionsAndChangesGoByTurns(t *testing.T) {
 // A round ends although new questions come all the time, and the next one waits
 // for those that waited meanwhile.
 func TestSlotsQuestionsDoNotStarveChanges(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	next, open := uint64(0), []uint64{}
 	question := func() {
 		if next++; d.wants(next, string(rune('a'+next%26)), APIConsumerInfo, next) {
@@ -162,7 +162,7 @@ func TestSlotsQuestionsDoNotStarveChanges(t *testing.T) {
 }
 
 func TestSlotsALostAnswerGatesForAWhileOnly(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	d.wants(1, "A", APIStreamInfo, 1)
 	d.creates("A", 2, 3)
 	d.granted("after GateHold", d.Ungate(GateHold, 1), 2, 3)
@@ -175,7 +175,7 @@ func TestSlotsALostAnswerGatesForAWhileOnly(t *testing.T) {
 // What is waited for no longer keeps its stream's slot until the server is past it,
 // and takes none of the connection's.
 func TestSlotsLateRequestsCountForTheirStream(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	d.creates("A", 1, 20)
 	for id := uint64(1); id <= 16; id++ {
 		d.granted("late", d.Late(0, id))
@@ -199,7 +199,7 @@ func TestSlotsLateRequestsCountForTheirStream(t *testing.T) {
 // What got its turn while the connection is away would be sent all at once when it is
 // back, beside what is asked then.
 func TestSlotsNothingGoesWhileTheConnectionIsAway(t *testing.T) {
-	d := wide(t)
+	d := wideWindow(t)
 	d.creates("A", 1, 20)
 	d.Disconnected(0)
 	d.granted("a request that was lost", d.Abandon(0, 1))

@@ -127,7 +127,7 @@ var mutants = []mutant{
 	// 12. Retention and durables.
 	{"a private reader of a work queue", 12, "open.go", "		if m.cfg.private() && !f.Limits {\n", "		if m.cfg.private() && !f.Limits && !MUTANT {\n"},
 	{"a durable is deleted", 12, "leftovers.go", "	if !m.cfg.private() {\n		return\n	}\n	if s.gone {\n", "	if !m.cfg.private() && !MUTANT {\n		return\n	}\n	if s.gone {\n"},
-	{"a durable's redelivery is dropped", 12, "inbox.go", "	m.pending = d.Pending\n	if d.Sequence > m.cursor.Sequence {\n", "	m.pending = d.Pending\n	if MUTANT && d.Sequence <= m.cursor.Sequence {\n		return Drop\n	}\n	if d.Sequence > m.cursor.Sequence {\n"},
+	{"a durable's redelivery is dropped", 12, "inbox.go", "		m.tellPassed(now, m.cur, d)\n	}\n", "		m.tellPassed(now, m.cur, d)\n	}\n	if MUTANT && d.Sequence <= m.cursor.Sequence {\n		return Drop\n	}\n"},
 	{"a durable is compared", 12, "inbox.go", "	if !m.cfg.private() {\n		m.healBy(", "	if !m.cfg.private() && !MUTANT {\n		m.healBy("},
 	{"a durable is made again behind what was not acknowledged", 12, "durable.go", "		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0\n", "		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0\n		if MUTANT {\n			c.Sequence = m.cursor.Sequence + 1\n		}\n"},
 	{"an ack for a durable that is gone goes to the new one", 12, "handled.go", "session > m.voided }", "session > m.voided || MUTANT }"},
