@@ -55,7 +55,7 @@ func startStorm(t *testing.T) *storm {
 	s.must(err)
 	_, err = s.admin.CreateConsumer(ctx, "LOAD", jetstream.ConsumerConfig{Durable: "durable", AckPolicy: jetstream.AckExplicitPolicy, AckWait: durableAckWait})
 	s.must(err)
-	before := startLoad(ctx, s.admin, *randomSeed+1000, 0)
+	before := startLoad(ctx, s.admin, "before", *randomSeed, 0)
 	for before.acked.Load() < 50 {
 		s.lasts(10 * time.Millisecond)
 	}

@@ -53,12 +53,12 @@ type load struct {
 	err error
 }
 
-func startLoad(ctx context.Context, js jetstream.JetStream, seed uint64, length time.Duration) *load {
+func startLoad(ctx context.Context, js jetstream.JetStream, writers string, seed uint64, length time.Duration) *load {
 	until, stop := context.WithCancel(ctx)
 	l := &load{js: js, began: time.Now(), bursts: bursts(seed, length), stop: stop}
 	for i := range loadWriters {
 		l.wg.Go(func() {
-			if err := l.write(ctx, until.Done(), "w"+strconv.Itoa(i), rand.New(rand.NewPCG(seed, uint64(2+i)))); err != nil {
+			if err := l.write(ctx, until.Done(), writers+strconv.Itoa(i), rand.New(rand.NewPCG(seed, uint64(2+i)))); err != nil {
 				l.mu.Lock()
 				l.err = errors.Join(l.err, err)
 				l.mu.Unlock()

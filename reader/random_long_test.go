@@ -69,7 +69,7 @@ func TestRandomFaults(t *testing.T) {
 		watching.Go(func() { w.consume(life) })
 	}
 	watching.Go(func() { s.watch(life) })
-	published := startLoad(s.ctx, s.admin, *randomSeed, *randomLength)
+	published := startLoad(s.ctx, s.admin, "w", *randomSeed, *randomLength)
 	s.began = time.Now()
 	periods := s.stage(plan)
 	s.lasts(*randomLength - time.Since(s.began))
