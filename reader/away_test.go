@@ -21,14 +21,7 @@ func TestOpenWhileTheConnectionIsAway(t *testing.T) {
 	b.must(b.server.Kill(b.ctx))
 	b.eventually("the connection is away", func() bool { return !b.nc.IsConnected() })
 	b.fault("lose-reply(subject=STREAM.INFO.>,limit=1)")
-	opened := make(chan *reader.Reader, 1)
-	go func() {
-		r, err := reader.Open(b.ctx, b.js, quick())
-		if err != nil {
-			t.Error(err)
-		}
-		opened <- r
-	}()
+	opened := b.opening(quick())
 	b.must(b.server.Start(b.ctx))
 	r := <-opened
 	if r == nil {

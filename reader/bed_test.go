@@ -315,8 +315,19 @@ func (b *bed) consumers() []string {
 	return all
 }
 
-func contains(err error, part string) bool { return err != nil && containsText(err.Error(), part) }
+// opening opens a reader that is not expected to be open soon; nil comes where it failed.
+func (b *bed) opening(cfg reader.Config) <-chan *reader.Reader {
+	opened := make(chan *reader.Reader, 1)
+	go func() {
+		r, err := reader.Open(b.ctx, b.js, cfg)
+		if err != nil {
+			b.Error(err)
+		}
+		opened <- r
+	}()
+	return opened
+}
 
-func containsText(s, part string) bool { return strings.Contains(s, part) }
+func contains(err error, part string) bool { return err != nil && strings.Contains(err.Error(), part) }
 
 func num(i int) string { return strconv.Itoa(i) }

@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,5 +67,5 @@ func answered(aim *clusterReading, subject string) bool {
 	ctx, cancel := context.WithTimeout(aim.ctx, time.Second)
 	defer cancel()
 	m, err := aim.admin.Conn().RequestMsgWithContext(ctx, &nats.Msg{Subject: subject})
-	return err == nil && containsText(string(m.Data), `"success":true`)
+	return err == nil && strings.Contains(string(m.Data), `"success":true`)
 }

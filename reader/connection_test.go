@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -214,7 +215,7 @@ func TestPermissions(t *testing.T) {
 		b.expect(r, 1, 20)
 		b.must(server.Reload(ctx, user(`"$JS.API.CONSUMER.MSG.NEXT.>"`)))
 		b.await("replace_failed", b.count("replace_failed")+2)
-		if !containsText(r.Status().LastError, "MSG.NEXT") {
+		if !strings.Contains(r.Status().LastError, "MSG.NEXT") {
 			t.Fatalf("last error %q\n%s", r.Status().LastError, b.story())
 		}
 		b.publish(21, 30)

@@ -3,6 +3,7 @@ package reader_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,7 +107,7 @@ func (b *bed) sameStory(r *reader.Reader, next error, want error, parts ...strin
 		b.Fatalf("state %s, want closed", s.State)
 	}
 	for _, part := range parts {
-		if !contains(next, part) || !containsText(s.LastError, part) {
+		if !contains(next, part) || !strings.Contains(s.LastError, part) {
 			b.Fatalf("Next gave %v, status %q: want %q named", next, s.LastError, part)
 		}
 	}

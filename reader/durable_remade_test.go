@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func (b *bed) heldRequest(kind string) {
 	b.Helper()
 	b.eventually("a request "+kind+" is on its way", func() bool {
 		for _, f := range b.wire() {
-			if f.Direction == proxy.Up && f.Verb == proxy.PUB && containsText(f.Subject, kind) {
+			if f.Direction == proxy.Up && f.Verb == proxy.PUB && strings.Contains(f.Subject, kind) {
 				return true
 			}
 		}
@@ -99,14 +100,7 @@ func TestDurableOpenedInAStreamRemadeMeanwhile(t *testing.T) {
 	cfg.Retry.AttemptTimeout = 20 * time.Second
 	b.record()
 	release := b.fault("delay-api(delay=20s,what=request,subject=CONSUMER.CREATE.>)")
-	opened := make(chan *reader.Reader, 1)
-	go func() {
-		r, err := reader.Open(b.ctx, b.js, cfg)
-		if err != nil {
-			t.Error(err)
-		}
-		opened <- r
-	}()
+	opened := b.opening(cfg)
 	b.heldRequest("CONSUMER.CREATE")
 	b.remake(5)
 	release()
@@ -166,7 +160,7 @@ func TestDurableKeepsBufferedMessagesInProgress(t *testing.T) {
 	b.eventually("five ack waits have passed", func() bool {
 		kept := 0
 		for _, f := range b.wire() {
-			if f.Direction == proxy.Up && f.Verb == proxy.PUB && containsText(f.Subject, "$JS.ACK.") {
+			if f.Direction == proxy.Up && f.Verb == proxy.PUB && strings.Contains(f.Subject, "$JS.ACK.") {
 				kept++
 			}
 		}

@@ -3,6 +3,7 @@ package reader_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -70,7 +71,7 @@ func TestNothingIsPulledWithoutAConsumer(t *testing.T) {
 	b.record()
 	b.await("replace_failed", 4)
 	for _, f := range b.wire() {
-		if f.Direction == proxy.Up && containsText(f.Subject, ".CONSUMER.MSG.NEXT.") {
+		if f.Direction == proxy.Up && strings.Contains(f.Subject, ".CONSUMER.MSG.NEXT.") {
 			t.Fatalf("pulled: %+v", f)
 		}
 	}
@@ -156,14 +157,7 @@ func TestSubjectIsWaitedFor(t *testing.T) {
 	cfg.Stream, cfg.Subjects = "", []string{"late.x"}
 	cfg.WaitForStream = true
 	cfg.Observer = b.observe
-	opened := make(chan *reader.Reader, 1)
-	go func() {
-		r, err := reader.Open(b.ctx, b.js, cfg)
-		if err != nil {
-			t.Error(err)
-		}
-		opened <- r
-	}()
+	opened := b.opening(cfg)
 	b.await("stream_missing", 1)
 	_, err := b.admin.UpdateStream(b.ctx, jetstream.StreamConfig{Name: b.stream, Subjects: []string{"orders.>", "late.>"}})
 	b.must(err)

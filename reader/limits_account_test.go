@@ -3,6 +3,7 @@ package reader_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestLimitsJetStreamSwitchedOffAndOn(t *testing.T) {
 		}
 		return false
 	})
-	if s := r.Status(); s.State != reader.StateRecovering || !containsText(s.LastError, "10039") {
+	if s := r.Status(); s.State != reader.StateRecovering || !strings.Contains(s.LastError, "10039") {
 		t.Fatalf("status %+v", s)
 	}
 	if _, err := reader.Open(b.ctx, b.js, quick()); !errors.Is(err, reader.ErrJetStreamNotEnabled) || !contains(err, "10039") {

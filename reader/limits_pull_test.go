@@ -1,6 +1,7 @@
 package reader_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func isRefusal(f proxy.Frame) bool {
-	return f.Direction == proxy.Down && f.Status == 409 && containsText(f.Text, "Exceeded")
+	return f.Direction == proxy.Down && f.Status == 409 && strings.Contains(f.Text, "Exceeded")
 }
 
 func (b *bed) refusals() (n int) {
@@ -72,7 +73,7 @@ func TestLimitsOfADurableAreObeyed(t *testing.T) {
 		b.handle(r, 30)
 	}
 	for n := range b.count("pull_refused") {
-		if e := b.await("pull_refused", n+1); e.Code != 409 || !containsText(e.Text, "Exceeded MaxRequest") {
+		if e := b.await("pull_refused", n+1); e.Code != 409 || !strings.Contains(e.Text, "Exceeded MaxRequest") {
 			t.Fatalf("told %+v", e)
 		}
 	}
@@ -120,7 +121,7 @@ func TestLimitsSmallerThanAMessage(t *testing.T) {
 			}
 			pulls := 0
 			for _, f := range b.wire() {
-				if f.Direction == proxy.Up && containsText(f.Subject, ".CONSUMER.MSG.NEXT.") {
+				if f.Direction == proxy.Up && strings.Contains(f.Subject, ".CONSUMER.MSG.NEXT.") {
 					pulls++
 				}
 			}

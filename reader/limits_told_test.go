@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,7 +158,7 @@ func TestLimitsToldByAnEnd(t *testing.T) {
 	if e := b.await("failed", 1); e.Err == nil || e.Err.Error() != r.Err().Error() {
 		t.Fatalf("told %v", e.Err)
 	}
-	if s := r.Status(); s.State != reader.StateClosed || !containsText(s.LastError, "MaxWaiting") {
+	if s := r.Status(); s.State != reader.StateClosed || !strings.Contains(s.LastError, "MaxWaiting") {
 		t.Fatalf("status %+v", s)
 	}
 	var last error

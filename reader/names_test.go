@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,7 +137,7 @@ func TestNameTakenMeanwhile(t *testing.T) {
 				undo()
 			}
 			takes()
-			b.eventually("it is told", func() bool { return containsText(r.Status().LastError, reader.ErrNameInUse.Error()) })
+			b.eventually("it is told", func() bool { return strings.Contains(r.Status().LastError, reader.ErrNameInUse.Error()) })
 			b.must(b.admin.DeleteConsumer(b.ctx, b.stream, "mine"))
 			b.publish(11, 20)
 			b.expect(r, 11, 20)

@@ -145,14 +145,7 @@ func TestStreamIsWaitedFor(t *testing.T) {
 	cfg := quick()
 	cfg.WaitForStream = true
 	cfg.Observer = b.observe
-	opened := make(chan *reader.Reader, 1)
-	go func() {
-		r, err := reader.Open(b.ctx, b.js, cfg)
-		if err != nil {
-			t.Error(err)
-		}
-		opened <- r
-	}()
+	opened := b.opening(cfg)
 	b.await("stream_missing", 1)
 	_, err := b.admin.CreateStream(b.ctx, jetstream.StreamConfig{Name: b.stream, Subjects: []string{"orders.>"}})
 	b.must(err)
