@@ -26,48 +26,23 @@ case "${1:-}" in
 esac
 [ $# -gt 0 ] || set -- embedded
 
+# shellcheck source=scripts/versions.bash
+. scripts/versions.bash
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 scripts/servers.sh 2.10.7
 
-# on VERSION runs all cases on one server; it prints what did not pass.
+# on VERSION runs all cases on one server.
 on() {
-	local package names name wrong=0
-	unset NATS_READER_SERVER_BIN NATS_READER_SERVER_VERSION
-	if [ "$1" != embedded ]; then
-		scripts/servers.sh "$1"
-		export NATS_READER_SERVER_VERSION=${1#v}
-	fi
+	local package wrong=0
+	use_server "$1"
 	for package in "${packages[@]}"; do
 		printf '== clusters of nats-server %s, %s\n' "$1" "$package"
-		names=$(go test -race -tags long -list "$cases" "$package" | grep '^Test')
-		# -v: the figures are the tests' own lines.
-		go test -race -tags long -count=1 -timeout 60m -v -run "$cases" "$package" >"$log" 2>&1 || wrong=1
-		grep -vE '^=== (RUN|PAUSE|CONT|NAME)' "$log" || true
-		for name in $names; do
-			grep -q "^--- PASS: $name " "$log" && continue
-			printf 'clusters.sh: %s did not pass\n' "$name"
-			wrong=1
-		done
+		run_long "$log" "$cases" "$package" -timeout 60m || wrong=1
 	done
 	return "$wrong"
 }
 
-failed=()
-for version in "$@"; do
-	set +e
-	(
-		set -e
-		on "$version"
-	)
-	code=$?
-	set -e
-	[ "$code" = 0 ] || failed+=("$version")
-done
-if [ ${#failed[@]} -gt 0 ]; then
-	printf 'clusters.sh: FAILED on nats-server %s\n' "${failed[*]}"
-	exit 1
-fi
-printf 'clusters.sh: ok on nats-server %s\n' "$*"
+each_version on "$@"

@@ -25,18 +25,14 @@ if [ $# = 0 ]; then
 	set -- "${versions[@]}" embedded
 fi
 
-failed=()
-for version in "$@"; do
-	unset NATS_READER_SERVER_BIN NATS_READER_SERVER_VERSION
-	if [ "$version" != embedded ]; then
-		scripts/servers.sh "$version" >/dev/null
-		export NATS_READER_SERVER_VERSION=${version#v}
-	fi
-	printf '== the model and nats-server %s\n' "$version"
-	go test -count=1 -run '^Test(Answers|Restarts)$' ./reader/session/simulate/model || failed+=("$version")
-done
-if [ ${#failed[@]} -gt 0 ]; then
-	printf 'model.sh: FAILED on nats-server %s\n' "${failed[*]}"
-	exit 1
-fi
-printf 'model.sh: ok on nats-server %s\n' "$*"
+# shellcheck source=scripts/versions.bash
+. scripts/versions.bash
+
+# on VERSION compares the model with one server.
+on() {
+	use_server "$1"
+	printf '== the model and nats-server %s\n' "$1"
+	go test -count=1 -run '^Test(Answers|Restarts)$' ./reader/session/simulate/model
+}
+
+each_version on "$@"
