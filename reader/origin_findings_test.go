@@ -30,9 +30,13 @@ func TestOriginARetiredSessionLeavesTheDurable(t *testing.T) {
 		func() { b.fault("forge-status(code=409)") },
 		func() { b.fault("cut") },
 	} {
-		n := b.count("session_replaced")
+		n := b.count("session_replaced") + b.count("session_healed")
 		end()
-		b.await("session_replaced", n+1)
+		// On a new connection the old session may also be heard again: a pull of it
+		// still waits, and its inbox is subscribed anew.
+		b.eventually("replaced or healed", func() bool {
+			return b.count("session_replaced")+b.count("session_healed") > n
+		})
 	}
 	b.handle(r, 10)
 	b.must(r.Close(b.ctx))
