@@ -29,6 +29,7 @@ type Fault struct {
 	Default     time.Duration     // how long it lasts where none is given; 0: until the end
 	Reversible  bool              // its end leaves no trace on the server's data
 	Destructive bool              // it destroys messages
+	SetsBack    bool              // a server that it kills may come back without what it acknowledged last
 	OnStream    bool              // it acts on a whole stream, whoever reads it
 	Clustered   bool              // it acts in a cluster alone
 	Danger      string            // what it may do to others

@@ -24,6 +24,10 @@ func processFaults() []Fault {
 		f.Clustered = true
 		return f
 	}
+	killed := func(f Fault) Fault {
+		f.SetsBack = true
+		return f
+	}
 	which := proxy.Parameter{
 		Name: "node", Type: proxy.Name, Default: roleStreamLeader,
 		Words: "stream-leader, consumer-leader, meta-leader, reader (the one that the reader is connected to), or a name such as n1",
@@ -39,10 +43,10 @@ func processFaults() []Fault {
 
 	return []Fault{
 		fault("stop-server", server, time.Second, "ends the server with TERM and starts it again on the same port and store", "the server runs again"),
-		fault("kill-server", server, time.Second, "kills the server with KILL and starts it again on the same port and store", "the server runs again"),
+		killed(fault("kill-server", server, time.Second, "kills the server with KILL and starts it again on the same port and store", "the server runs again")),
 		fault("freeze-server", server, 5*time.Second, "stops the server's process with STOP: connections stay open, nothing is answered", "the process goes on with CONT", only),
 		onNode(fault("stop-node", node, 5*time.Second, "ends a node with TERM and starts it again on the same port and store", "the node runs again", append(some, lame)...)),
-		onNode(fault("kill-node", node, 5*time.Second, "kills a node with KILL and starts it again on the same port and store", "the node runs again", some...)),
+		killed(onNode(fault("kill-node", node, 5*time.Second, "kills a node with KILL and starts it again on the same port and store", "the node runs again", some...))),
 		onNode(fault("partition", "the routes of some nodes of the lab's cluster; clients reach every node", 10*time.Second,
 			"cuts a node off from the other nodes", "the routes carry again",
 			append(some, proxy.Parameter{Name: "how", Type: proxy.Word, Default: string(lab.CutBoth), Allowed: lab.Cuts(),

@@ -6,15 +6,23 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
+// Ledger is told what a publisher does; an oracle.Oracle is one.
+type Ledger interface {
+	Attempted(id string, at time.Time)
+	Acknowledged(id string, sequence uint64, at time.Time)
+}
+
 // Publisher writes numbered ids to a subject, one after the other, and tells the
-// oracle what was attempted and acknowledged. An id is published until it is
+// ledger what was attempted and acknowledged. An id is published until it is
 // acknowledged, under the same Nats-Msg-Id, so that the stream's duplicate window
 // keeps it from being stored twice.
 type Publisher struct {
 	js      jetstream.JetStream
-	oracle  *Oracle
+	ledger  Ledger
 	subject string
 	writer  string
 	every   time.Duration
@@ -27,8 +35,8 @@ const (
 )
 
 // NewPublisher makes a publisher that writes rate messages a second.
-func NewPublisher(js jetstream.JetStream, oracle *Oracle, subject, writer string, rate int) *Publisher {
-	return &Publisher{js: js, oracle: oracle, subject: subject, writer: writer, every: time.Second / time.Duration(rate)}
+func NewPublisher(js jetstream.JetStream, ledger Ledger, subject, writer string, rate int) *Publisher {
+	return &Publisher{js: js, ledger: ledger, subject: subject, writer: writer, every: time.Second / time.Duration(rate)}
 }
 
 // Run publishes until ctx ends. The id under way has a little longer; one that is
@@ -45,7 +53,7 @@ func (p *Publisher) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if !p.publish(last, ID(p.writer, n)) {
+		if !p.publish(last, oracle.ID(p.writer, n)) {
 			return
 		}
 	}
@@ -55,13 +63,13 @@ func (p *Publisher) Run(ctx context.Context) {
 func (p *Publisher) publish(ctx context.Context, id string) bool {
 	m := nats.NewMsg(p.subject)
 	m.Data = []byte(id)
-	p.oracle.Attempted(id, time.Now())
+	p.ledger.Attempted(id, time.Now())
 	for {
 		attempt, cancel := context.WithTimeout(ctx, publishTimeout)
 		ack, err := p.js.PublishMsg(attempt, m, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0))
 		cancel()
 		if err == nil {
-			p.oracle.Acknowledged(id, ack.Sequence, time.Now())
+			p.ledger.Acknowledged(id, ack.Sequence, time.Now())
 			return true
 		}
 		if !wait(ctx, publishPause) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
 // undoTimeout bounds the undoing of one fault, a server's start included. It is
@@ -40,6 +42,19 @@ type Period struct {
 	// Cursor is the stream sequence the reader had accepted when a destructive
 	// fault began.
 	Cursor uint64
+}
+
+// Judged gives the periods of faults as the oracle takes them.
+func Judged(periods []Period) []oracle.Period {
+	var all []oracle.Period
+	for _, p := range periods {
+		f, _ := FindFault(p.Spec.Name)
+		all = append(all, oracle.Period{
+			Fault: p.Spec.Fault(), Name: p.Spec.Name, From: p.From, To: p.To,
+			Destructive: f.Destructive, SetsBack: f.SetsBack, Cursor: p.Cursor,
+		})
+	}
+	return all
 }
 
 // Runner fires scheduled faults on an environment and undoes them.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
@@ -61,12 +61,12 @@ func TestEveryKindHasItsSentence(t *testing.T) {
 
 // The last line is what scripts read: its form is a contract.
 func TestSummaryLine(t *testing.T) {
-	v := chaos.Verdict{Contract: chaos.Held, Delivered: 2391, Sessions: 4, LongestDeaf: 4010 * time.Millisecond, APIRequests: 14}
+	v := oracle.Verdict{Finding: oracle.Held, Delivered: 2391, Sessions: 4, LongestDeaf: 4010 * time.Millisecond, APIRequests: 14}
 	const want = "contract held  delivered=2391 lost=0 duplicated=0 out_of_order=0 sessions=4 longest_deaf=4.01s api_requests=14 orphans=0"
 	if got := summaryLine(v); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for finding, code := range map[chaos.Finding]int{chaos.Held: 0, chaos.Broken: 2, chaos.Unknown: 3} {
+	for finding, code := range map[oracle.Finding]int{oracle.Held: 0, oracle.Broken: 2, oracle.Unknown: 3} {
 		if got := exitOf(finding); got != code {
 			t.Errorf("%s ends with %d, want %d", finding, got, code)
 		}
@@ -78,7 +78,7 @@ func TestVerdictIsTheLastLine(t *testing.T) {
 	var out strings.Builder
 	p := &printer{out: &out, gone: func() {}}
 	p.note("first")
-	p.summary(chaos.Verdict{Contract: chaos.Held}, false)
+	p.summary(oracle.Verdict{Finding: oracle.Held}, false)
 	p.event(reader.Event{Kind: session.KindClosed})
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "contract held ") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
 	"github.com/an-open-reader/nats-reader/reader"
 )
@@ -22,7 +23,7 @@ type scene struct {
 	lines  *printer
 	plan   watchPlan
 	s      settings
-	oracle *chaos.Oracle
+	oracle *oracle.Oracle
 	tag    string // marks the consumers of this run
 
 	lab     *lab.Server // nil: a foreign server, or a cluster
@@ -47,9 +48,9 @@ const tagKey = "nats-reader.watch"
 // setScene makes the scene or, after an error, leaves nothing of it.
 func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines *printer) (*scene, error) {
 	c := &scene{lines: lines, plan: plan, s: s, tag: nuid.Next(), acted: map[string]int{}}
-	c.oracle = chaos.NewOracle(chaos.Rules{
+	c.oracle = oracle.New(oracle.Rules{
 		Measure: plan.measure(), Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
-		Deafness: chaos.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),
+		Deafness: oracle.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),
 	})
 	set := c.setForeign
 	if plan.demo {
@@ -183,7 +184,7 @@ func (c *scene) close() {
 func (c *scene) orphans(ctx context.Context, stream string) int {
 	s, err := c.manage.Stream(ctx, stream)
 	if err != nil {
-		return chaos.NotCounted
+		return oracle.NotCounted
 	}
 	n := 0
 	list := s.ListConsumers(ctx)
@@ -193,7 +194,7 @@ func (c *scene) orphans(ctx context.Context, stream string) int {
 		}
 	}
 	if list.Err() != nil {
-		return chaos.NotCounted
+		return oracle.NotCounted
 	}
 	return n
 }

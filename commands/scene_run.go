@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
@@ -28,7 +29,7 @@ var errOver = errors.New("the time of the run is over")
 // run reads, makes the faults, ends everything in order, and judges.
 //
 //	open > steady and faults > faults undone > publisher stops > drain > close > judge
-func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
+func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 	cfg := c.plan.config
 	if cfg.Durable == "" {
 		cfg.Metadata = map[string]string{tagKey: c.tag}
@@ -63,7 +64,7 @@ func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
 	}
 	c.act(ctx, r, runner)
 
-	end := chaos.Ending{Periods: runner.Periods(), Failed: runner.Failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
+	end := oracle.Ending{Periods: chaos.Judged(runner.Periods()), Failed: runner.Failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
 	c.drain(ctx, r, &end)
 	end.Err = ownEnd(r)
 	end.Interrupted = ctx.Err() != nil
@@ -74,7 +75,7 @@ func (c *scene) run(ctx context.Context) (chaos.Verdict, error) {
 	}
 	cleaned()
 	finish()
-	c.tellIdle(end.Periods)
+	c.tellIdle(runner.Periods())
 	end.APIRequests = requests(r.Status())
 	end.Orphans = c.awaitNoOrphans(ctx, env.Stream)
 	return c.oracle.Judge(end), nil
@@ -116,7 +117,7 @@ func (c *scene) consume(ctx context.Context, r *reader.Reader) {
 		n, err := r.NextBatch(ctx, buffer)
 		now := time.Now()
 		for _, m := range buffer[:n] {
-			d := chaos.Delivery{Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: now}
+			d := oracle.Delivery{Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: now}
 			if c.plan.demo {
 				d.ID = string(m.Data)
 			}
@@ -178,8 +179,8 @@ func (c *scene) tellIdle(periods []chaos.Period) {
 // drain gives the reader the time to come to what is stored: as long as it may be
 // deaf after the faults, and twice that on a slow machine. An interrupt, and the
 // end of the reader, end it.
-func (c *scene) drain(ctx context.Context, r *reader.Reader, end *chaos.Ending) {
-	limit := 2 * chaos.DeafnessLimit(heartbeatOf(c.plan.config), defaultAttemptTimeout, longestPause(c.plan.config))
+func (c *scene) drain(ctx context.Context, r *reader.Reader, end *oracle.Ending) {
+	limit := 2 * oracle.DeafnessLimit(heartbeatOf(c.plan.config), defaultAttemptTimeout, longestPause(c.plan.config))
 	if ctx.Err() != nil {
 		limit = drainInterrupt
 	}
@@ -262,13 +263,13 @@ func (c *scene) awaitNoOrphans(ctx context.Context, stream string) int {
 	tick := time.NewTicker(10 * recoverLook)
 	defer tick.Stop()
 	defer c.tellWait("the last consumer to be deleted")()
-	found := chaos.NotCounted
+	found := oracle.NotCounted
 	for {
 		n := c.orphans(ctx, stream)
 		if n == 0 {
 			return 0
 		}
-		if n != chaos.NotCounted {
+		if n != oracle.NotCounted {
 			found = n
 		}
 		select {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
 type summaryJSON struct {
@@ -31,25 +31,25 @@ type summaryJSON struct {
 
 // summary writes the last line: the verdict and its figures. Why the contract is
 // not held is said on lines before it.
-func (p *printer) summary(v chaos.Verdict, interrupted bool) {
+func (p *printer) summary(v oracle.Verdict, interrupted bool) {
 	defer p.end()
 	if p.json {
 		j := summaryJSON{
-			Schema: summarySchema, Type: "summary", Time: stamp(time.Now()), Contract: string(v.Contract),
+			Schema: summarySchema, Type: "summary", Time: stamp(time.Now()), Contract: string(v.Finding),
 			Delivered: v.Delivered, Lost: v.Lost, Duplicated: v.Duplicated, OutOfOrder: v.OutOfOrder, Told: v.Told, Unknown: v.Unknown,
 			Sessions: v.Sessions, LongestDeaf: v.LongestDeaf.String(), LongestDeafNS: int64(v.LongestDeaf),
 			APIRequests: v.APIRequests, MeasuredBy: string(v.MeasuredBy), Interrupted: interrupted,
 		}
-		if v.Orphans != chaos.NotCounted {
+		if v.Orphans != oracle.NotCounted {
 			j.Orphans = &v.Orphans
 		}
-		for _, r := range v.Reasons {
+		for _, r := range v.Reasons() {
 			j.Reasons = append(j.Reasons, redact(r))
 		}
 		p.document(j)
 		return
 	}
-	for _, r := range v.Reasons {
+	for _, r := range v.Reasons() {
 		p.note("because: " + redact(oneLine(r)))
 	}
 	p.note("measured by "+measured(v), extra(v)...)
@@ -57,11 +57,11 @@ func (p *printer) summary(v chaos.Verdict, interrupted bool) {
 }
 
 // measured says what the first figures were measured against.
-func measured(v chaos.Verdict) string {
+func measured(v oracle.Verdict) string {
 	switch v.MeasuredBy {
-	case chaos.ByIDs:
+	case oracle.ByIDs:
 		return "the publisher's acknowledged ids"
-	case chaos.ByNothing:
+	case oracle.ByNothing:
 		return "nothing: a durable may redeliver, and others may read it"
 	default:
 		return "consumer and stream sequences"
@@ -69,7 +69,7 @@ func measured(v chaos.Verdict) string {
 }
 
 // extra are the figures that are mostly zero.
-func extra(v chaos.Verdict) []string {
+func extra(v oracle.Verdict) []string {
 	var facts []string
 	for _, f := range []struct {
 		key string
@@ -82,21 +82,21 @@ func extra(v chaos.Verdict) []string {
 	return facts
 }
 
-func summaryLine(v chaos.Verdict) string {
+func summaryLine(v oracle.Verdict) string {
 	orphans := "unknown"
-	if v.Orphans != chaos.NotCounted {
+	if v.Orphans != oracle.NotCounted {
 		orphans = strconv.Itoa(v.Orphans)
 	}
 	return fmt.Sprintf("contract %s  delivered=%d lost=%d duplicated=%d out_of_order=%d sessions=%d longest_deaf=%s api_requests=%d orphans=%s",
-		v.Contract, v.Delivered, v.Lost, v.Duplicated, v.OutOfOrder, v.Sessions, shortDuration(v.LongestDeaf), v.APIRequests, orphans)
+		v.Finding, v.Delivered, v.Lost, v.Duplicated, v.OutOfOrder, v.Sessions, shortDuration(v.LongestDeaf), v.APIRequests, orphans)
 }
 
 // exitOf is the exit code of a verdict.
-func exitOf(f chaos.Finding) int {
+func exitOf(f oracle.Finding) int {
 	switch f {
-	case chaos.Held:
+	case oracle.Held:
 		return exitGood
-	case chaos.Broken:
+	case oracle.Broken:
 		return exitCritical
 	default:
 		return exitCannotJudge

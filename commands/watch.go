@@ -10,6 +10,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
 )
 
@@ -206,7 +207,7 @@ func (p *program) watch(c *cli.Context) error {
 		return nil // nobody reads the lines any more
 	}
 	if err != nil {
-		if verdict.Contract != "" {
+		if verdict.Finding != "" {
 			lines.summary(verdict, false) // what was begun ends with a verdict
 		}
 		return err
@@ -215,24 +216,24 @@ func (p *program) watch(c *cli.Context) error {
 	if interrupted {
 		return outcome{exitInterrupted}
 	}
-	return outcome{exitOf(verdict.Contract)}
+	return outcome{exitOf(verdict.Finding)}
 }
 
 // play sets the scene, runs it, and leaves nothing of it.
-func (p *program) play(ctx context.Context, s settings, plan watchPlan, lines *printer) (chaos.Verdict, error) {
+func (p *program) play(ctx context.Context, s settings, plan watchPlan, lines *printer) (oracle.Verdict, error) {
 	scene, err := p.setScene(ctx, s, plan, lines)
 	if err != nil {
-		return chaos.Verdict{}, err
+		return oracle.Verdict{}, err
 	}
 	defer scene.close()
 	return scene.run(ctx)
 }
 
 // unjudged is the verdict on a reader that never read.
-func unjudged(plan watchPlan, why string) chaos.Verdict {
-	v := chaos.Verdict{Contract: chaos.Unknown, MeasuredBy: plan.measure(), Reasons: []string{why}}
+func unjudged(plan watchPlan, why string) oracle.Verdict {
+	v := oracle.Verdict{Finding: oracle.Unknown, MeasuredBy: plan.measure(), Doubts: []string{why}}
 	if !plan.demo {
-		v.Orphans = chaos.NotCounted
+		v.Orphans = oracle.NotCounted
 	}
 	return v
 }
@@ -246,9 +247,9 @@ func (w watchPlan) hasFaults(layer chaos.Layer) bool {
 }
 
 // measure says what the figures are measured against.
-func (w watchPlan) measure() chaos.Measure {
+func (w watchPlan) measure() oracle.Measure {
 	if w.demo {
-		return chaos.ByIDs
+		return oracle.ByIDs
 	}
-	return chaos.BySequences
+	return oracle.BySequences
 }

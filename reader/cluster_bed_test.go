@@ -13,6 +13,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
 )
 
@@ -94,7 +95,7 @@ type clusterReading struct {
 	kind
 	cluster *clusterBed
 	r       *reader.Reader
-	oracle  *chaos.Oracle
+	oracle  *oracle.Oracle
 	env     *chaos.Environment
 
 	publisher sync.WaitGroup
@@ -129,7 +130,7 @@ func (b *clusterBed) begin(t *testing.T, k kind) *clusterReading {
 	l.must(err)
 	l.nc = b.connect(b.cluster.URL(), nats.Name("reader"))
 	l.js = b.js(l.nc)
-	l.oracle = chaos.NewOracle(chaos.Rules{Measure: chaos.ByIDs, AtLeastOnce: k.config != nil && k.durable(), Deafness: patience})
+	l.oracle = oracle.New(oracle.Rules{Measure: oracle.ByIDs, AtLeastOnce: k.config != nil && k.durable(), Deafness: patience})
 	cfg := k.settings()
 	cfg.Stream = name
 	cfg.Observer = func(e reader.Event) {
@@ -183,7 +184,7 @@ func (l *clusterReading) consume(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		l.oracle.Read(chaos.Delivery{ID: string(m.Data), Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: time.Now()})
+		l.oracle.Read(oracle.Delivery{ID: string(m.Data), Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: time.Now()})
 		if l.durable() {
 			_ = m.Ack() // one that is lost is delivered again
 		}
@@ -243,7 +244,7 @@ func judge(all []*clusterReading, periods []chaos.Period) {
 			l.publisher.Wait()
 			ctx, cancel := context.WithTimeout(l.ctx, patience)
 			defer cancel()
-			_ = l.oracle.AwaitRead(ctx, chaos.Ending{Periods: periods}) // what is missing then is lost, and judged
+			_ = l.oracle.AwaitRead(ctx, oracle.Ending{Periods: chaos.Judged(periods)}) // what is missing then is lost, and judged
 			statuses[i] = l.r.Status()
 			l.close()
 			l.quit()
@@ -252,11 +253,11 @@ func judge(all []*clusterReading, periods []chaos.Period) {
 	}
 	closing.Wait()
 	for i, l := range all {
-		l.judge(statuses[i], chaos.Ending{Periods: periods, Time: time.Now()})
+		l.judge(statuses[i], oracle.Ending{Periods: chaos.Judged(periods), Time: time.Now()})
 	}
 }
 
-func (l *clusterReading) judge(status reader.Status, end chaos.Ending) {
+func (l *clusterReading) judge(status reader.Status, end oracle.Ending) {
 	l.Helper()
 	wanted := 0
 	if l.durable() {
@@ -269,8 +270,8 @@ func (l *clusterReading) judge(status reader.Status, end chaos.Ending) {
 	v := l.oracle.Judge(end)
 	l.Logf("%s: delivered=%d lost=%d duplicated=%d out_of_order=%d unknown=%d sessions=%d longest_deaf=%s consumers=%d api_requests=%d replaced=%v",
 		l.name, v.Delivered, v.Lost, v.Duplicated, v.OutOfOrder, v.Unknown, v.Sessions, v.LongestDeaf.Round(time.Millisecond), l.most, asked(status), status.Replaced)
-	if v.Contract != chaos.Held || v.Delivered == 0 {
-		l.Errorf("%s: contract %s: %v\n%s", l.name, v.Contract, v.Reasons, l.story())
+	if v.Finding != oracle.Held || v.Delivered == 0 {
+		l.Errorf("%s: contract %s: %v\n%s", l.name, v.Finding, v.Reasons(), l.story())
 	}
 	if !errors.Is(l.r.Err(), reader.ErrClosed) {
 		l.Errorf("%s: it ended by itself: %v\n%s", l.name, l.r.Err(), l.story())

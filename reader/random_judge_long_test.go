@@ -15,6 +15,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
 	"github.com/an-open-reader/nats-reader/reader"
 )
@@ -129,10 +130,10 @@ func (s *storm) judge(held []stocked, statuses map[*witness]reader.Status, perio
 			w.broken(when.at, "%s", when.text)
 		}
 		_, over := w.rate()
-		v := w.oracle.Judge(chaos.Ending{Time: time.Now(), Periods: periods[w], Err: nil})
+		v := w.oracle.Judge(oracle.Ending{Time: time.Now(), Periods: chaos.Judged(periods[w]), Err: nil})
 		w.mu.Lock()
 		w.wrong = slices.Concat(w.wrong, twice, disordered, over)
-		for _, reason := range v.Reasons {
+		for _, reason := range v.Reasons() {
 			w.wrong = append(w.wrong, breach{w.deafest(), "oracle: " + reason})
 		}
 		wrong := w.wrong
@@ -234,7 +235,7 @@ func (s *storm) figures(held []stocked, statuses map[*witness]reader.Status, per
 		moved += elsewhere
 		beyond, _ := w.silences(periods[w])
 		rate, _ := w.rate()
-		v := w.oracle.Judge(chaos.Ending{Time: time.Now(), Periods: periods[w]})
+		v := w.oracle.Judge(oracle.Ending{Time: time.Now(), Periods: chaos.Judged(periods[w])})
 		if share := float64(beyond) / float64(w.patience()); share > worst {
 			worst, longest = share, fmt.Sprintf("%s/%s(%s)", beyond.Round(time.Millisecond), w.patience(), w.name)
 		}

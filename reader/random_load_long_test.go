@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
 // The load: a steady one, and bursts.
@@ -89,7 +89,7 @@ func (l *load) write(ctx context.Context, until <-chan struct{}, name string, r 
 			return nil
 		}
 		began := time.Now()
-		if err := l.publish(ctx, chaos.ID(name, n), r); err != nil {
+		if err := l.publish(ctx, oracle.ID(name, n), r); err != nil {
 			return err
 		}
 		next.Reset(max(0, l.pause()-time.Since(began)))

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
@@ -25,7 +26,7 @@ type witness struct {
 	conn   string // the name of its connection
 	cfg    reader.Config
 	r      *reader.Reader
-	oracle *chaos.Oracle
+	oracle *oracle.Oracle
 	opened time.Time
 	start  uint64 // the first stream sequence that it must read
 	ended  chan struct{}
@@ -81,8 +82,8 @@ func witnesses() []*witness {
 		w.cfg.Stream = "LOAD"
 		w.cfg.NamePrefix = w.name
 		w.cfg.Observer = w.observe
-		w.oracle = chaos.NewOracle(chaos.Rules{
-			Measure: chaos.BySequences, Filtered: len(w.cfg.Subjects) > 0, AtLeastOnce: w.cfg.Durable != "", Deafness: w.patience(),
+		w.oracle = oracle.New(oracle.Rules{
+			Measure: oracle.BySequences, Filtered: len(w.cfg.Subjects) > 0, AtLeastOnce: w.cfg.Durable != "", Deafness: w.patience(),
 		})
 		w.ended = make(chan struct{})
 	}
@@ -104,7 +105,7 @@ func (w *witness) settings() (heartbeat time.Duration, retry reader.RetryPolicy)
 // patience is how long it may be deaf beyond the length of the faults.
 func (w *witness) patience() time.Duration {
 	heartbeat, retry := w.settings()
-	limit := chaos.DeafnessLimit(heartbeat, retry.AttemptTimeout, retry.Max)
+	limit := oracle.DeafnessLimit(heartbeat, retry.AttemptTimeout, retry.Max)
 	if w.cfg.Durable != "" {
 		limit += durableAckWait
 	}
@@ -164,7 +165,7 @@ func (w *witness) broken(at time.Time, format string, a ...any) {
 func (w *witness) take(m reader.Message) {
 	now := time.Now()
 	id := m.Header.Get(nats.MsgIdHdr)
-	w.oracle.Read(chaos.Delivery{Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: now})
+	w.oracle.Read(oracle.Delivery{Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: now})
 	whole := len(m.Data) == 0
 	if !w.cfg.HeadersOnly {
 		size, _ := strconv.Atoi(m.Header.Get(sizeHeader)) // one that is none is no size

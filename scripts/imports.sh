@@ -15,14 +15,16 @@ module=github.com/an-open-reader/nats-reader
 # main > commands > tui > chaos > reader > reader/session, never back.
 packages='
 .                   > commands chaos/lab
-commands            > tui chaos chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
+commands            > tui chaos chaos/oracle chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
 tui                 > chaos chaos/proxy reader reader/session
-chaos               > chaos/proxy chaos/lab chaos/owner reader reader/session
+chaos               > chaos/oracle chaos/proxy chaos/lab chaos/owner reader reader/session
+chaos/oracle        > reader reader/session
+chaos/result        > chaos/oracle
 chaos/proxy         >
 chaos/proxy/control > chaos/proxy
 chaos/lab           > chaos/owner
 chaos/owner         >
-chaos/readertest    > chaos chaos/proxy chaos/lab
+chaos/readertest    > chaos chaos/oracle chaos/proxy chaos/lab
 reader              > reader/session
 reader/session      >
 reader/session/simulate       > reader/session reader/session/simulate/model

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
-	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/chaos/readertest"
 	"github.com/an-open-reader/nats-reader/reader"
 )
@@ -94,7 +94,7 @@ func TestReaderOnABed(t *testing.T) {
 	bed.Stop()
 	bed.Restart()
 	read(bed.Publish(5))
-	if v := bed.Judge(ids); v.Contract != chaos.Held || v.Delivered != 35 {
+	if v := bed.Judge(ids); v.Finding != oracle.Held || v.Delivered != 35 {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -137,7 +137,7 @@ func TestBedOfAClusterOfNodes(t *testing.T) {
 		}
 	}
 	heal() // a node that is cut off may lead the consumer, which Close deletes
-	if v := bed.Judge(ids); v.Contract != chaos.Held {
+	if v := bed.Judge(ids); v.Finding != oracle.Held {
 		t.Errorf("got %+v", v)
 	}
 }

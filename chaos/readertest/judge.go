@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
 // writer is the first part of the ids that a Bed publishes.
@@ -21,7 +21,7 @@ const publishTry = 2 * time.Second
 
 // told is what the server acknowledged to the Bed.
 type told struct {
-	rules chaos.Rules
+	rules oracle.Rules
 
 	mu      sync.Mutex
 	stream  string // the newest
@@ -36,7 +36,7 @@ type stored struct {
 }
 
 func newTold(o Options) *told {
-	return &told{rules: chaos.Rules{Measure: chaos.ByIDs, AtLeastOnce: o.AtLeastOnce, Deafness: time.Hour}}
+	return &told{rules: oracle.Rules{Measure: oracle.ByIDs, AtLeastOnce: o.AtLeastOnce, Deafness: time.Hour}}
 }
 
 // newest is the name of the newest stream.
@@ -86,7 +86,7 @@ func (w *told) next() (id, subject string) {
 	if w.subject != "" {
 		w.latest++
 	}
-	return chaos.ID(writer, w.latest), w.subject
+	return oracle.ID(writer, w.latest), w.subject
 }
 
 func (w *told) acknowledged(s stored) {
@@ -126,22 +126,22 @@ func (b *Bed) store(ctx context.Context, subject, id string) (uint64, error) {
 // Judge compares the payloads that the client under test has seen, in that order, with what Publish wrote,
 // and fails the test where one is lost, repeated, out of order or was never published. With
 // Options.AtLeastOnce repetition and order do not matter.
-func (b *Bed) Judge(ids []string) chaos.Verdict {
+func (b *Bed) Judge(ids []string) oracle.Verdict {
 	b.t.Helper()
 	published, now := b.told.all(), time.Now()
-	oracle := chaos.NewOracle(b.told.rules)
+	judge := oracle.New(b.told.rules)
 	sequences := map[string]uint64{}
 	for _, s := range published {
 		sequences[s.id] = s.sequence
-		oracle.Attempted(s.id, now)
-		oracle.Acknowledged(s.id, s.sequence, now)
+		judge.Attempted(s.id, now)
+		judge.Acknowledged(s.id, s.sequence, now)
 	}
 	for _, id := range ids {
-		oracle.Read(chaos.Delivery{ID: id, Sequence: sequences[id], Time: now})
+		judge.Read(oracle.Delivery{ID: id, Sequence: sequences[id], Time: now})
 	}
-	v := oracle.Judge(chaos.Ending{Time: now})
-	if v.Contract != chaos.Held {
-		b.t.Errorf("readertest: contract %s: %s (published %d, read %d)", v.Contract, strings.Join(v.Reasons, "; "), len(published), len(ids))
+	v := judge.Judge(oracle.Ending{Time: now})
+	if v.Finding != oracle.Held {
+		b.t.Errorf("readertest: contract %s: %s (published %d, read %d)", v.Finding, strings.Join(v.Reasons(), "; "), len(published), len(ids))
 	}
 	return v
 }

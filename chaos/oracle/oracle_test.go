@@ -1,4 +1,4 @@
-package chaos
+package oracle
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type story struct {
 
 func newStory(rules Rules) *story {
 	rules.Deafness = limit
-	return &story{NewOracle(rules), Ending{Time: at(time.Minute)}}
+	return &story{New(rules), Ending{Time: at(time.Minute)}}
 }
 
 // published tells ids 1..n, stored under sequences 1..n, one each 10 ms.
@@ -55,11 +55,8 @@ func (s *story) event(kind reader.Kind, number int, when, deaf time.Duration) *s
 }
 
 func (s *story) fault(text string, from, to time.Duration, cursor uint64) *story {
-	spec, err := ParseSpec(text)
-	if err != nil {
-		panic(err)
-	}
-	s.end.Periods = append(s.end.Periods, Period{Spec: spec, From: at(from), To: at(to), Cursor: cursor})
+	destructive := strings.HasPrefix(text, "purge") || strings.HasPrefix(text, "recreate")
+	s.end.Periods = append(s.end.Periods, Period{Fault: text, Name: text, Destructive: destructive, From: at(from), To: at(to), Cursor: cursor})
 	return s
 }
 
@@ -83,9 +80,9 @@ func TestJudgeByIDs(t *testing.T) {
 		{name: "nothing published", story: newStory(ids), contract: Unknown, reason: "no message was published"},
 		{name: "stored twice and read twice", story: newStory(ids).published(2).read(1, 2).readAt(2, 3, 40*time.Millisecond), contract: Held, delivered: 3},
 		{name: "a durable may redeliver", story: newStory(Rules{Measure: ByIDs, AtLeastOnce: true}).published(3).read(1, 2, 3, 2), contract: Held, delivered: 4},
-		{name: "purged before its turn", story: newStory(ids).published(5).read(1, 2, 5).fault("purge-stream@1s", time.Second, time.Second, 2), contract: Held, delivered: 3, told: 2},
-		{name: "lost long before a purge", story: newStory(ids).published(5).read(1, 2, 4, 5).fault("purge-stream@1s", time.Second, time.Second, 5), contract: Broken, delivered: 4, lost: 1},
-		{name: "published after the purge and lost", story: newStory(ids).published(5).read(1, 2, 3, 5).fault("purge-stream@1s", 0, time.Millisecond, 0), contract: Broken, delivered: 4, lost: 1},
+		{name: "purged before its turn", story: newStory(ids).published(5).read(1, 2, 5).fault("purge-stream", time.Second, time.Second, 2), contract: Held, delivered: 3, told: 2},
+		{name: "lost long before a purge", story: newStory(ids).published(5).read(1, 2, 4, 5).fault("purge-stream", time.Second, time.Second, 5), contract: Broken, delivered: 4, lost: 1},
+		{name: "published after the purge and lost", story: newStory(ids).published(5).read(1, 2, 3, 5).fault("purge-stream", 0, time.Millisecond, 0), contract: Broken, delivered: 4, lost: 1},
 		{name: "a message that is no id", story: func() *story {
 			s := newStory(ids).published(1).read(1)
 			s.Read(Delivery{ID: "hello", Sequence: 2, Session: 1, Time: at(0)})
@@ -94,15 +91,15 @@ func TestJudgeByIDs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := test.story.Judge(test.story.end)
-			if v.Contract != test.contract || v.Delivered != test.delivered || v.Lost != test.lost ||
+			if v.Finding != test.contract || v.Delivered != test.delivered || v.Lost != test.lost ||
 				v.Duplicated != test.twice || v.OutOfOrder != test.disorder || v.Told != test.told {
 				t.Errorf("got %+v", v)
 			}
-			if !strings.Contains(strings.Join(v.Reasons, "; "), test.reason) {
-				t.Errorf("reasons %q, want %q", v.Reasons, test.reason)
+			if !strings.Contains(strings.Join(v.Reasons(), "; "), test.reason) {
+				t.Errorf("reasons %q, want %q", v.Reasons(), test.reason)
 			}
-			if (v.Contract == Held) != (len(v.Reasons) == 0) {
-				t.Errorf("contract %s with reasons %q", v.Contract, v.Reasons)
+			if (v.Finding == Held) != (len(v.Reasons()) == 0) {
+				t.Errorf("contract %s with reasons %q", v.Finding, v.Reasons())
 			}
 		})
 	}
@@ -111,11 +108,11 @@ func TestJudgeByIDs(t *testing.T) {
 func TestUnacknowledgedIsNeverLost(t *testing.T) {
 	s := newStory(Rules{Measure: ByIDs}).published(2).read(1, 2)
 	s.Attempted(ID("w", 3), at(time.Second))
-	if v := s.Judge(s.end); v.Contract != Held || v.Unknown != 1 || v.Lost != 0 {
+	if v := s.Judge(s.end); v.Finding != Held || v.Unknown != 1 || v.Lost != 0 {
 		t.Errorf("got %+v", v)
 	}
 	s.readAt(3, 3, 2*time.Second)
-	if v := s.Judge(s.end); v.Contract != Held || v.Unknown != 0 {
+	if v := s.Judge(s.end); v.Finding != Held || v.Unknown != 0 {
 		t.Errorf("read all the same: got %+v", v)
 	}
 }
@@ -132,7 +129,7 @@ func TestToldMissedIsNotLost(t *testing.T) {
 // published there before it came.
 func TestFollowNewSkipsWhatCameBefore(t *testing.T) {
 	told := func() *story {
-		s := newStory(Rules{Measure: ByIDs}).fault("recreate-stream@10ms", 15*time.Millisecond, 25*time.Millisecond, 1)
+		s := newStory(Rules{Measure: ByIDs}).fault("recreate-stream", 15*time.Millisecond, 25*time.Millisecond, 1)
 		s.published(1).read(1)
 		for i, when := range map[uint64]time.Duration{2: 30, 3: 40, 4: 70} { // sequences 1 to 3 of the new stream
 			s.Attempted(ID("w", i), at(when*time.Millisecond))
@@ -148,7 +145,7 @@ func TestFollowNewSkipsWhatCameBefore(t *testing.T) {
 	}
 	s = told()
 	s.end.SkipsOnReset = true
-	if v := s.Judge(s.end); v.Lost != 0 || v.Told != 2 || v.Contract != Held {
+	if v := s.Judge(s.end); v.Lost != 0 || v.Told != 2 || v.Finding != Held {
 		t.Errorf("one that follows what is new has lost nothing: got %+v", v)
 	}
 }
@@ -156,11 +153,11 @@ func TestFollowNewSkipsWhatCameBefore(t *testing.T) {
 func TestInterruptedIsJudgedByWhatWasRead(t *testing.T) {
 	s := newStory(Rules{Measure: ByIDs}).published(5).read(1, 2, 3)
 	s.end.Interrupted = true
-	if v := s.Judge(s.end); v.Contract != Held {
+	if v := s.Judge(s.end); v.Finding != Held {
 		t.Errorf("the tail was not read yet: got %+v", v)
 	}
 	s.read(5)
-	if v := s.Judge(s.end); v.Contract != Broken || v.Lost != 1 {
+	if v := s.Judge(s.end); v.Finding != Broken || v.Lost != 1 {
 		t.Errorf("4 was passed over: got %+v", v)
 	}
 }
@@ -177,13 +174,13 @@ func TestJudgeDeafness(t *testing.T) {
 		{"never deaf", opened(), Held, 0},
 		{"healed in time", opened().event(session.KindSessionLost, 1, 4*time.Second, 4*time.Second).event(session.KindSessionReplaced, 2, 6*time.Second, 6*time.Second), Held, 6 * time.Second},
 		{"healed too late", opened().event(session.KindSessionReplaced, 2, 20*time.Second, 13*time.Second), Broken, 13 * time.Second},
-		{"a fault's own length is allowed", opened().event(session.KindSessionReplaced, 2, 20*time.Second, 13*time.Second).fault("api-timeout@8s", 8*time.Second, 10*time.Second, 0), Held, 13 * time.Second},
+		{"a fault's own length is allowed", opened().event(session.KindSessionReplaced, 2, 20*time.Second, 13*time.Second).fault("api-timeout", 8*time.Second, 10*time.Second, 0), Held, 13 * time.Second},
 		{"two faults at once count once", opened().event(session.KindSessionReplaced, 2, 20*time.Second, 15*time.Second).
-			fault("api-timeout@8s", 8*time.Second, 10*time.Second, 0).fault("cut@8s", 8*time.Second, 10*time.Second, 0), Broken, 15 * time.Second},
-		{"a fault of another time does not count", opened().event(session.KindSessionReplaced, 2, 40*time.Second, 13*time.Second).fault("api-timeout@8s", 8*time.Second, 20*time.Second, 0), Broken, 13 * time.Second},
+			fault("api-timeout", 8*time.Second, 10*time.Second, 0).fault("cut", 8*time.Second, 10*time.Second, 0), Broken, 15 * time.Second},
+		{"a fault of another time does not count", opened().event(session.KindSessionReplaced, 2, 40*time.Second, 13*time.Second).fault("api-timeout", 8*time.Second, 20*time.Second, 0), Broken, 13 * time.Second},
 		{"a fault without an end", func() *story {
 			s := opened().event(session.KindSessionSilent, 1, 10*time.Second, 4*time.Second)
-			s.fault("api-timeout@8s", 8*time.Second, 0, 0)
+			s.fault("api-timeout", 8*time.Second, 0, 0)
 			s.end.Periods[0].To = time.Time{}
 			return s
 		}(), Held, 54 * time.Second},
@@ -193,8 +190,8 @@ func TestJudgeDeafness(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := test.story.Judge(test.story.end)
-			if v.Contract != test.contract || v.LongestDeaf != test.longest {
-				t.Errorf("got %s after %s, %q; want %s after %s", v.Contract, v.LongestDeaf, v.Reasons, test.contract, test.longest)
+			if v.Finding != test.contract || v.LongestDeaf != test.longest {
+				t.Errorf("got %s after %s, %q; want %s after %s", v.Finding, v.LongestDeaf, v.Reasons(), test.contract, test.longest)
 			}
 		})
 	}
@@ -203,7 +200,7 @@ func TestJudgeDeafness(t *testing.T) {
 // A reader that tells nothing is caught by the messages that waited.
 func TestMessageThatWaitedTooLong(t *testing.T) {
 	s := newStory(Rules{Measure: ByIDs}).published(2).readAt(1, 1, 20*time.Millisecond).readAt(2, 2, 14*time.Second)
-	if v := s.Judge(s.end); v.Contract != Broken || !strings.Contains(strings.Join(v.Reasons, " "), "waited 13.97") {
+	if v := s.Judge(s.end); v.Finding != Broken || !strings.Contains(strings.Join(v.Reasons(), " "), "waited 13.97") {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -229,7 +226,7 @@ func TestLongRunIsForgottenAndJudged(t *testing.T) {
 	if kept := len(s.writers["w"].ids); kept >= forgetAt {
 		t.Errorf("%d ids are kept", kept)
 	}
-	if v := s.Judge(s.end); v.Contract != Held || v.Delivered != n {
+	if v := s.Judge(s.end); v.Finding != Held || v.Delivered != n {
 		t.Errorf("all read: got %+v", v)
 	}
 	s.readAt(1, 1, time.Minute)
@@ -237,7 +234,7 @@ func TestLongRunIsForgottenAndJudged(t *testing.T) {
 		t.Errorf("an old one again: got %+v", v)
 	}
 	s = tell(5, 0)
-	if v := s.Judge(s.end); v.Contract != Broken || !strings.Contains(strings.Join(v.Reasons, " "), "waited 14s") {
+	if v := s.Judge(s.end); v.Finding != Broken || !strings.Contains(strings.Join(v.Reasons(), " "), "waited 14s") {
 		t.Errorf("an old one that waited: got %+v", v)
 	}
 	s = tell(0, 7)
@@ -284,8 +281,8 @@ func TestJudgeBySequences(t *testing.T) {
 			if v.Lost != test.lost || v.Duplicated != test.twice || v.OutOfOrder != test.disor {
 				t.Errorf("got lost %d, twice %d, disorder %d", v.Lost, v.Duplicated, v.OutOfOrder)
 			}
-			if broken := test.lost+test.twice+test.disor > 0; broken != (v.Contract == Broken) {
-				t.Errorf("contract %s", v.Contract)
+			if broken := test.lost+test.twice+test.disor > 0; broken != (v.Finding == Broken) {
+				t.Errorf("contract %s", v.Finding)
 			}
 		})
 	}
@@ -299,17 +296,17 @@ func TestDoubts(t *testing.T) {
 	} {
 		s := newStory(Rules{Measure: BySequences})
 		change(&s.end)
-		if v := s.Judge(s.end); v.Contract != Unknown || len(v.Reasons) != 1 {
+		if v := s.Judge(s.end); v.Finding != Unknown || len(v.Reasons()) != 1 {
 			t.Errorf("%s: got %+v", name, v)
 		}
 		s.end.Orphans = 1
-		if v := s.Judge(s.end); v.Contract != Broken {
+		if v := s.Judge(s.end); v.Finding != Broken {
 			t.Errorf("%s with an orphan: got %+v", name, v)
 		}
 	}
 	s := newStory(Rules{Measure: BySequences})
 	s.end.Orphans = NotCounted
-	if v := s.Judge(s.end); v.Contract != Held || v.Orphans != NotCounted {
+	if v := s.Judge(s.end); v.Finding != Held || v.Orphans != NotCounted {
 		t.Errorf("orphans that could not be counted: got %+v", v)
 	}
 }

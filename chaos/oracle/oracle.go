@@ -1,4 +1,4 @@
-package chaos
+package oracle
 
 import (
 	"context"
@@ -7,48 +7,6 @@ import (
 
 	"github.com/an-open-reader/nats-reader/reader"
 )
-
-// Measure says what the figures of a verdict were measured against.
-type Measure string
-
-// The measures.
-const (
-	// ByIDs: every id a publisher of ours got acknowledged must be read once, in order.
-	ByIDs Measure = "publisher ids"
-	// BySequences: consumer and stream sequences of what was read must have no holes
-	// but those that were told.
-	BySequences Measure = "sequences"
-	// ByNothing: a durable that others may read too, on a stream of others: a hole
-	// or a repetition says nothing.
-	ByNothing Measure = "nothing"
-)
-
-// Rules are what the oracle judges by.
-type Rules struct {
-	Measure Measure
-	// Filtered: the reader does not read the whole stream, so that a hole in the
-	// stream's sequences says nothing.
-	Filtered bool
-	// AtLeastOnce: a durable. It may redeliver, and others may read it too.
-	AtLeastOnce bool
-	// Deafness is how long a reader may be deaf beyond the length of the faults
-	// that act meanwhile.
-	Deafness time.Duration
-}
-
-// DeafnessLimit is the contract's allowance: detection twice, and two recoveries.
-func DeafnessLimit(heartbeat, attemptTimeout, longestPause time.Duration) time.Duration {
-	return 2*heartbeat + 2*(attemptTimeout+longestPause)
-}
-
-// Delivery is one message as the reader's caller saw it.
-type Delivery struct {
-	ID               string // the payload; empty where no ids are judged
-	Sequence         uint64
-	ConsumerSequence uint64
-	Session          int
-	Time             time.Time
-}
 
 // Oracle collects what was published, read, told and made to fail, and judges it.
 // Its methods are safe for concurrent use; times come from the caller.
@@ -65,8 +23,11 @@ type Oracle struct {
 	changed   chan struct{} // holds a value when something came in since the last look
 }
 
-// NewOracle makes an oracle that has seen nothing.
-func NewOracle(rules Rules) *Oracle {
+// New makes an oracle that has seen nothing.
+func New(rules Rules) *Oracle {
+	if rules.Deafness == 0 {
+		rules.Deafness = DefaultDeafness()
+	}
 	return &Oracle{rules: rules, writers: map[string]*writer{}, changed: make(chan struct{}, 1)}
 }
 
@@ -107,7 +68,7 @@ func (o *Oracle) Read(d Delivery) {
 	}
 	name, n, ok := splitID(d.ID)
 	if !ok {
-		o.foreign++
+		o.foreign++ // nobody published it, unless others do
 		return
 	}
 	o.writer(name).read(n, d)

@@ -1,74 +1,28 @@
-package chaos
+package oracle
 
 import (
 	"fmt"
 	"time"
 )
 
-// Finding is the verdict in one word.
-type Finding string
-
-// The findings.
-const (
-	Held    Finding = "held"
-	Broken  Finding = "broken"
-	Unknown Finding = "unknown" // it could not be judged
-)
-
-// NotCounted stands for a count of orphans that could not be taken.
-const NotCounted = -1
-
-// Ending is what is known only when all is over.
-type Ending struct {
-	Time        time.Time // when reading ended
-	Periods     []Period
-	APIRequests uint64
-	Orphans     int     // consumers of ours left on the server, or NotCounted
-	Undrained   uint64  // messages the reader should have come to and did not
-	Failed      []error // faults that could not act
-	Err         error   // why the reader ended by itself; nil when we closed it
-	Interrupted bool    // a signal cut the run short
-	// SkipsOnReset: the reader is not to read a re-created stream from its start, so
-	// that what was published before it told the reset counts as destroyed.
-	SkipsOnReset bool
-}
-
-// Verdict is what became of the contract.
-type Verdict struct {
-	Contract    Finding
-	MeasuredBy  Measure
-	Delivered   uint64
-	Lost        uint64
-	Duplicated  uint64
-	OutOfOrder  uint64
-	Told        uint64 // not read, and accounted for: told as missed or skipped, or destroyed by a fault
-	Unknown     uint64 // published without an acknowledgement, and not read
-	Unexpected  uint64 // read, and never published
-	Sessions    int
-	LongestDeaf time.Duration
-	APIRequests uint64
-	Orphans     int
-	Reasons     []string // why it is broken or unknown
-}
-
 // Judge gives the verdict on all that was observed.
 func (o *Oracle) Judge(end Ending) Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	v := Verdict{
-		Contract: Held, MeasuredBy: o.rules.Measure, Delivered: o.delivered,
-		Sessions: o.events.sessions, APIRequests: end.APIRequests, Orphans: end.Orphans,
+		Finding: Held, MeasuredBy: o.rules.Measure, Blind: o.rules.Blind, Delivered: o.delivered, Acknowledged: o.acknowledged(),
+		Sessions: o.events.sessions, APIRequests: end.APIRequests, WireBytes: end.WireBytes, Orphans: end.Orphans, Limits: o.rules.Limits,
 	}
 	if o.rules.Measure == BySequences && o.rules.AtLeastOnce {
 		v.MeasuredBy = ByNothing
 	}
 	o.count(&v, end)
 	o.judgeDeafness(&v, end)
-	v.breach(v.Lost > 0, "%s lost", counted(v.Lost, "message"))
-	v.breach(v.Duplicated > 0, "%s delivered twice", counted(v.Duplicated, "message"))
-	v.breach(v.OutOfOrder > 0, "%s out of order", counted(v.OutOfOrder, "message"))
-	v.breach(v.Unexpected > 0, "%s read that were never published", counted(v.Unexpected, "message"))
-	v.breach(v.Orphans > 0, "%s of ours left on the server", counted(v.Orphans, "consumer"))
+	v.breach(KindLost, v.Lost, "%s lost", counted(v.Lost, "message"))
+	v.breach(KindDuplicated, v.Duplicated, "%s delivered twice", counted(v.Duplicated, "message"))
+	v.breach(KindOutOfOrder, v.OutOfOrder, "%s out of order", counted(v.OutOfOrder, "message"))
+	v.breach(KindUnexpected, v.Unexpected, "%s read that were never published", counted(v.Unexpected, "message"))
+	v.breach(KindOrphans, uint64(max(v.Orphans, 0)), "%s of ours left on the server", counted(uint64(max(v.Orphans, 0)), "consumer"))
 	v.doubt(end.Err != nil, "the reader ended: %v", end.Err)
 	for _, err := range end.Failed {
 		v.doubt(true, "%v", err)
@@ -131,7 +85,7 @@ func (o *Oracle) destructions(end Ending) []destruction {
 	var all []destruction
 	var after time.Time
 	for _, p := range end.Periods {
-		if f, _ := FindFault(p.Spec.Name); !f.Destructive {
+		if !p.Destructive {
 			continue
 		}
 		until := p.To
@@ -152,7 +106,7 @@ func (o *Oracle) judgeDeafness(v *Verdict, end Ending) {
 		length := d.to.Sub(d.from)
 		v.LongestDeaf = max(v.LongestDeaf, length)
 		limit := faultTime(end.Periods, d, end.Time) + o.rules.Deafness
-		v.breach(length > limit, "deaf for %s after %s, allowed %s", rounded(length), d.cause, rounded(limit))
+		v.breach(KindDeaf, times(length > limit), "deaf for %s after %s, allowed %s", rounded(length), d.cause, rounded(limit))
 	}
 	if o.rules.Measure != ByIDs {
 		return
@@ -180,15 +134,31 @@ func (v *Verdict) breachOf(waits []deafPeriod, allowed time.Duration, end Ending
 			worst, limit = length, l
 		}
 	}
-	v.breach(worst > 0, "a stored message waited %s, allowed %s", rounded(worst), rounded(limit))
+	v.breach(KindSilence, times(worst > 0), "a stored message waited %s, allowed %s", rounded(worst), rounded(limit))
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-func (v *Verdict) breach(broken bool, format string, args ...any) {
-	if broken {
-		v.Contract = Broken
-		v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+// times is how often: once or never.
+func times(happened bool) uint64 {
+	if happened {
+		return 1
+	}
+	return 0
+}
+
+// counted is a number with its noun.
+func counted(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (v *Verdict) breach(kind Kind, count uint64, format string, args ...any) {
+	if count > 0 {
+		v.Finding = Broken
+		v.Violations = append(v.Violations, Violation{Kind: kind, Count: count, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -196,8 +166,8 @@ func (v *Verdict) doubt(doubtful bool, format string, args ...any) {
 	if !doubtful {
 		return
 	}
-	if v.Contract == Held {
-		v.Contract = Unknown
+	if v.Finding == Held {
+		v.Finding = Unknown
 	}
-	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+	v.Doubts = append(v.Doubts, fmt.Sprintf(format, args...))
 }

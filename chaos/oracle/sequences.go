@@ -1,4 +1,4 @@
-package chaos
+package oracle
 
 // run is what one session delivered, as its sequences tell.
 type run struct {
