@@ -15,6 +15,7 @@ const (
 	LayerWire    Layer = "wire"    // on the connection, through the proxy
 	LayerServer  Layer = "server"  // through the server's own API
 	LayerProcess Layer = "process" // on the server's process, in the lab
+	LayerReader  Layer = "reader"  // on the reader's own side: its code or its process
 )
 
 // Fault describes one fault of the catalogue.
@@ -45,7 +46,7 @@ func Faults() []Fault {
 			Danger: "none to what is stored: only connections through the proxy feel it",
 		})
 	}
-	return slices.Concat(all, serverFaults(), processFaults())
+	return slices.Concat(all, serverFaults(), processFaults(), readerFaults())
 }
 
 // FaultNames lists the names of all faults in the order of the catalogue.

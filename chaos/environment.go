@@ -34,6 +34,10 @@ type Environment struct {
 	ReaderUser bool
 	// Connected tells the name of the server that the reader is connected to; nil: unknown.
 	Connected func() string
+	// Pace is that of the code behind the reader, where it is in this process; nil: it is not.
+	Pace *Pace
+	// Program is the reader where it is a program of its own; nil: it is not.
+	Program Program
 	// AllowServerFaults and TargetName permit more on a foreign server.
 	AllowServerFaults bool
 	TargetName        string
@@ -73,6 +77,8 @@ func (e *Environment) apply(ctx context.Context, s Spec) (target, undo, error) {
 		return target{}, func(context.Context) error { end(); return nil }, nil
 	case LayerProcess:
 		return e.applyProcess(ctx, s)
+	case LayerReader:
+		return e.applyReader(s)
 	}
 	return e.applyServer(ctx, s)
 }

@@ -39,6 +39,8 @@ func (e *Environment) Allow(s Spec) error {
 		return refuse("it acts in the proxy, and this connection has none")
 	case f.Layer == LayerProcess && !e.ownServer():
 		return refuse("it acts on the process of the demo's own server: add --demo")
+	case f.Layer == LayerReader && e.checkReader(s) != "":
+		return refuse(e.checkReader(s))
 	case s.Name == "revoke-permission" && !e.ReaderUser:
 		return refuse("the reader has no user of its own on this server")
 	case e.ownServer() || f.Layer != LayerServer || !f.OnStream:

@@ -68,6 +68,7 @@ var layerWords = map[chaos.Layer]string{
 	chaos.LayerWire:    "watch --inject, proxy --fault, inject --proxy URL",
 	chaos.LayerServer:  "watch --inject, inject FAULT STREAM",
 	chaos.LayerProcess: "watch --demo --inject, on nodes with --demo-nodes 3",
+	chaos.LayerReader:  "watch --inject; freeze-reader with an outside program as the reader",
 }
 
 func faultDocument(f chaos.Fault) faultEntryJSON {

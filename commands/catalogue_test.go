@@ -199,6 +199,7 @@ func TestDemoTakesTheCatalogue(t *testing.T) {
 		"server":  func(f chaos.Fault) bool { return f.Layer == chaos.LayerServer && f.Name != "delete-stream" },
 		"end":     func(f chaos.Fault) bool { return f.Name == "delete-stream" }, // no other finds anything after it
 		"process": func(f chaos.Fault) bool { return f.Layer == chaos.LayerProcess && f.Name != "lose-store" },
+		"reader":  func(f chaos.Fault) bool { return f.Layer == chaos.LayerReader && f.Name != "freeze-reader" },
 		"store":   func(f chaos.Fault) bool { return f.Name == "lose-store" }, // the stream is gone behind it
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -162,6 +162,8 @@ func (w *injectPlan) checkPlace(c *cli.Context) error {
 	switch {
 	case w.entry.Layer == chaos.LayerProcess:
 		return usage{problem: fmt.Sprintf("fault %s acts on the process of a lab's server, and no other is ours to end", w.entry.Name), hint: demoHint(w.entry)}
+	case w.entry.Layer == chaos.LayerReader:
+		return usage{problem: fmt.Sprintf("fault %s acts on the reader's own side, and no reader is here", w.entry.Name), hint: "it can be had with " + layerWords[w.entry.Layer]}
 	case w.entry.Layer == chaos.LayerWire && !proxied:
 		return usage{problem: fmt.Sprintf("fault %s acts on the wire, in a proxy: --%s is missing", w.entry.Name, flagProxy), hint: "nats-reader proxy --upstream nats://127.0.0.1:4222 --control 127.0.0.1:8474 starts one"}
 	case w.entry.Layer == chaos.LayerWire:

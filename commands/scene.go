@@ -39,6 +39,8 @@ type scene struct {
 
 	mu    sync.Mutex
 	acted map[string]int // how often a fault of the wire has acted
+
+	pace chaos.Pace // of what is done with the messages
 }
 
 // tagKey marks a consumer with the run of watch it belongs to, so that what is
@@ -158,6 +160,7 @@ func (c *scene) environment(r *reader.Reader) *chaos.Environment {
 	env := &chaos.Environment{
 		Stream: c.plan.config.Stream, JS: c.manage, Proxy: c.proxy, Lab: c.lab, Cluster: c.cluster,
 		AllowServerFaults: c.plan.allowFaults, TargetName: c.plan.targetName, Journal: c.plan.journal,
+		Pace: &c.pace,
 	}
 	if c.plan.demo {
 		env.ReaderUser, env.Connected = true, c.read.Conn().ConnectedServerName

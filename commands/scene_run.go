@@ -122,6 +122,7 @@ func (c *scene) consume(ctx context.Context, r *reader.Reader) {
 				d.ID = string(m.Data)
 			}
 			c.oracle.Read(d)
+			c.pace.Wait(ctx)
 			if c.plan.config.Durable != "" {
 				if ackErr := m.Ack(); ackErr != nil && ctx.Err() == nil {
 					c.lines.note("an ack could not be sent", "error", ackErr.Error())

@@ -260,6 +260,9 @@ var excluded = map[string]string{
 	"delete-stream":   "it destroys the stream for good: there is nothing left to read",
 	"recreate-stream": "it destroys messages",
 	"lose-store":      "it destroys messages",
+	"slow-reader":     "the code behind the readers is the test's own, not the runner's",
+	"stalled-reader":  "the code behind the readers is the test's own, not the runner's",
+	"freeze-reader":   "it stops an outside program, and these readers are in the test",
 }
 
 // onConsumer says whether a fault acts on the consumer of one reader.

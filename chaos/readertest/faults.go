@@ -19,6 +19,8 @@ func (b *Bed) Inject(fault string) (undo func()) {
 			b.t.Fatalf("readertest: fault %s acts through the server's API: use JetStream()", s.Name)
 		case chaos.LayerProcess:
 			return b.onProcess(s)
+		case chaos.LayerReader:
+			b.t.Fatalf("readertest: fault %s acts on the reader's own side, which is the test's: let its code wait", s.Name)
 		case chaos.LayerWire:
 		}
 	}
