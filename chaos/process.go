@@ -142,21 +142,33 @@ func together(machines []machine, do func(machine) error) (done []machine, err e
 }
 
 // settle waits until the nodes have their places in the cluster again, as far as
-// other faults let them. A server by itself has them when it runs.
+// other faults let them: a cluster without a quorum is not waited for. A server by
+// itself has them when it runs.
 func (e *Environment) settle(ctx context.Context) error {
 	const look = time.Second // how soon another fault is noticed
-	for e.Cluster != nil && e.Cluster.Quorate() {
-		short, cancel := context.WithTimeout(ctx, look)
-		err := e.Cluster.AwaitReady(short)
-		cancel()
-		if err == nil {
+	if e.Cluster == nil || !e.Cluster.Quorate() {
+		return nil
+	}
+	// The wait itself has no limit but the caller's: one look at every node may take
+	// seconds on a busy machine.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := make(chan error, 1)
+	go func() { ready <- e.Cluster.AwaitReady(ctx) }()
+	again := time.NewTicker(look)
+	defer again.Stop()
+	for {
+		select {
+		case err := <-ready:
+			return err
+		case <-again.C:
+		}
+		if !e.Cluster.Quorate() {
+			cancel()
+			<-ready
 			return nil
 		}
-		if ctx.Err() != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 func targetOf(machines []machine) target {
