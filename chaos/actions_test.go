@@ -276,6 +276,9 @@ func TestStepDownInACluster(t *testing.T) {
 			return leader(ctx)
 		}
 		before := ask()
+		for before == "" && ctx.Err() == nil {
+			before = ask()
+		}
 		r, told := s.run(ctx, nil, fault)
 		if !slices.Equal(told, []string{fault + " fired"}) {
 			t.Errorf("told %q, failed %v", told, r.Failed())

@@ -44,7 +44,7 @@ func TestStartFailsClearly(t *testing.T) {
 		"limit nonsense":     {o: lab.Options{MaxStart: -1}, want: []string{"Options.MaxStart is -1ns"}},
 		"no binary":          {o: lab.Options{ServerBin: "/no/such/nats-server"}, want: []string{"Options.ServerBin", "/no/such/nats-server"}},
 		"no program":         {o: lab.Options{ServerBin: notAServer}, want: []string{"Options.ServerBin", notAServer}},
-		"never ready":        {o: lab.Options{ServerBin: self(t), MaxStart: time.Second}, act: actHang, want: []string{"not ready after 1s", "/healthz", "hanging as told"}},
+		"never ready":        {o: lab.Options{ServerBin: self(t), MaxStart: 3 * time.Second}, act: actHang, want: []string{"not ready after 3s", "/healthz", "hanging as told"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			left := temporaryHome(t)
