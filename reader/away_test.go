@@ -21,7 +21,7 @@ func TestOpenWhileTheConnectionIsAway(t *testing.T) {
 	b.must(b.server.Kill(b.ctx))
 	b.eventually("the connection is away", func() bool { return !b.nc.IsConnected() })
 	b.fault("lose-reply(subject=STREAM.INFO.>,limit=1)")
-	opened := b.opening(quick())
+	opened := b.opening(hasty(quick()))
 	b.must(b.server.Start(b.ctx))
 	r := <-opened
 	if r == nil {
@@ -79,7 +79,7 @@ func TestForgottenReplyInboxes(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 5)
-	r := b.open(quick())
+	r := b.open(hasty(quick()))
 	b.expect(r, 1, 5)
 	b.fault("drop-subscription(subject=_INBOX.>)")
 	b.publish(6, 10)
@@ -122,7 +122,7 @@ func TestDrainEndsWithTheLastMessage(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.eventually("all is buffered", func() bool { return r.Status().Buffered == 10 })
 	drained := make(chan error, 1)
 	go func() { drained <- r.Drain(b.ctx) }()
@@ -139,7 +139,7 @@ func TestDrainEndsWithTheLastMessage(t *testing.T) {
 func TestErrorHandlerOfTheOwnerStays(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	r := b.open(quick())
+	r := b.open(calm())
 	var called atomic.Int32
 	b.nc.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { called.Add(1) })
 	b.must(r.Close(b.ctx))
@@ -153,7 +153,7 @@ func TestErrorHandlerOfTheOwnerStays(t *testing.T) {
 func TestWaitersShareWhatComes(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	r := b.open(quick())
+	r := b.open(calm())
 	const waiters, count = 20, 400
 	got := make(chan uint64, count)
 	ctx, stop := context.WithCancel(b.ctx)

@@ -46,7 +46,7 @@ func TestBadInput(t *testing.T) {
 		{"subject of none", "no.where", reader.ErrStreamNotFound, func(c *reader.Config) { c.Stream, c.Subjects = "", []string{"no.where"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := quick()
+			cfg := calm()
 			c.change(&cfg)
 			r, err := reader.Open(b.ctx, b.js, cfg)
 			if err == nil {
@@ -78,9 +78,8 @@ func TestOpenWithoutJetStream(t *testing.T) {
 	t.Cleanup(func() { b.must(server.Close()) })
 	js, err := jetstream.New(b.connect(server.URL()))
 	b.must(err)
-	short, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
-	if _, err := reader.Open(short, js, quick()); err == nil || !contains(err, "no responders") {
+	b.js = js
+	if err := b.refused(calm(), "no responders"); !contains(err, "no responders") {
 		t.Fatalf("got %v, want no responders", err)
 	}
 }

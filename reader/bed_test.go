@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -137,10 +138,18 @@ func attachBed(t testing.TB, ctx context.Context, server *lab.Server, admin, use
 
 func (b *bed) connect(url string, options ...nats.Option) *nats.Conn {
 	b.Helper()
-	nc, err := nats.Connect(url, append([]nats.Option{
-		nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.FlusherTimeout(2 * time.Second),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
-	}, options...)...)
+	var nc *nats.Conn
+	var err error
+	for began := time.Now(); nc == nil && time.Since(began) < patience; {
+		nc, err = nats.Connect(url, append([]nats.Option{
+			nats.MaxReconnects(-1), nats.ReconnectWait(50 * time.Millisecond), nats.FlusherTimeout(2 * time.Second),
+			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+		}, options...)...)
+		var late net.Error
+		if !errors.As(err, &late) || !late.Timeout() {
+			break // only a machine that was too busy is asked again
+		}
+	}
 	b.must(err)
 	b.Cleanup(nc.Close)
 	return nc
@@ -326,6 +335,29 @@ func (b *bed) opening(cfg reader.Config) <-chan *reader.Reader {
 		opened <- r
 	}()
 	return opened
+}
+
+// refused opens a reader that is told why it cannot be, and tries on: when an attempt
+// has failed by those words its time is over. It gives Open's error.
+func (b *bed) refused(cfg reader.Config, words string) error {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	told := cfg.Observer
+	cfg.Observer = func(e reader.Event) {
+		if told != nil {
+			told(e)
+		}
+		if e.Kind == "replace_failed" && contains(e.Err, words) {
+			cancel()
+		}
+	}
+	r, err := reader.Open(ctx, b.js, cfg)
+	if err == nil {
+		b.must(r.Close(b.ctx))
+		b.Fatalf("opened, want %q", words)
+	}
+	return err
 }
 
 func contains(err error, part string) bool { return err != nil && strings.Contains(err.Error(), part) }

@@ -25,6 +25,10 @@ const killings = 50
 // quick is the configuration of a user who set nothing: every clock has its default.
 func quick() reader.Config { return reader.Config{Stream: "ORDERS"} }
 
+// calm and hasty are what tests choose of scaled clocks; here there is one choice.
+func calm() reader.Config                   { return quick() }
+func hasty(cfg reader.Config) reader.Config { return cfg }
+
 // TestLongClocksAreTheDefaults keeps the name quick from being taken at its word
 // here: every figure of these runs is one of the default configuration.
 func TestLongClocksAreTheDefaults(t *testing.T) {

@@ -8,14 +8,32 @@ import (
 	"github.com/an-open-reader/nats-reader/reader"
 )
 
-// quick is a configuration with clocks short enough for tests; under the build
-// tag long the same tests run with the clocks a user has.
+// quick is a configuration with clocks short enough for tests that wait for silence;
+// an answer has the time that a busy machine needs, so that nothing but the test's
+// own faults makes a request fail. Under the build tag long the same tests run with
+// the clocks a user has.
 func quick() reader.Config {
 	return reader.Config{
 		Stream: "ORDERS",
-		Pull:   reader.Pull{Heartbeat: 250 * time.Millisecond},
-		Retry:  reader.RetryPolicy{Initial: 50 * time.Millisecond, Max: 500 * time.Millisecond, AttemptTimeout: 500 * time.Millisecond},
+		Pull:   reader.Pull{Heartbeat: 500 * time.Millisecond},
+		Retry:  reader.RetryPolicy{Initial: 50 * time.Millisecond, Max: 500 * time.Millisecond, AttemptTimeout: 5 * time.Second},
 	}
+}
+
+// calm is quick with a user's heartbeat: for tests in which nothing falls silent, or
+// that count what silence would add to, a machine that stands still for a second is
+// no silence.
+func calm() reader.Config {
+	cfg := quick()
+	cfg.Pull.Heartbeat = 0
+	return cfg
+}
+
+// hasty is a configuration whose requests run out of time soon: for tests that take
+// answers away, and would wait for each.
+func hasty(cfg reader.Config) reader.Config {
+	cfg.Retry.AttemptTimeout = time.Second
+	return cfg
 }
 
 // figures are printed where clocks are not scaled.

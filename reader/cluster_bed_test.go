@@ -161,7 +161,7 @@ func (b *clusterBed) begin(t *testing.T, k kind) *clusterReading {
 }
 
 func (k kind) settings() reader.Config {
-	cfg := quick()
+	cfg := hasty(quick())
 	if k.config != nil {
 		k.config(&cfg)
 	}

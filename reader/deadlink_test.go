@@ -42,10 +42,10 @@ func TestDeadLinkIsKept(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := hasty(quick())
 	cfg.KeepConnection = true
 	kept := b.open(cfg)
-	other := b.open(quick()) // it shares the connection, and so the wish
+	other := b.open(hasty(quick())) // it shares the connection, and so the wish
 	b.expect(kept, 1, 10)
 	b.expect(other, 1, 10)
 	undo := b.fault("black-hole")
@@ -69,7 +69,7 @@ func TestDeadLinkThatGivesUp(t *testing.T) {
 	var err error
 	b.js, err = jetstream.New(b.nc)
 	b.must(err)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 5)
 	b.eventually("the rest is buffered", func() bool { return r.Status().Buffered == 5 })
 	b.must(b.server.Kill(b.ctx))
@@ -79,7 +79,7 @@ func TestDeadLinkThatGivesUp(t *testing.T) {
 	if e := b.await("failed", 1); e.Cause != "connection_closed" {
 		t.Fatalf("cause %s", e.Cause)
 	}
-	if _, err := reader.Open(b.ctx, b.js, quick()); !errors.Is(err, reader.ErrConnectionClosed) {
+	if _, err := reader.Open(b.ctx, b.js, calm()); !errors.Is(err, reader.ErrConnectionClosed) {
 		t.Fatalf("opened on a closed connection: %v", err)
 	}
 	b.must(b.server.Start(b.ctx))
@@ -124,7 +124,7 @@ func TestDeadLinkIsNotASlowOne(t *testing.T) {
 		_, err := b.admin.Publish(b.ctx, "orders.big", big)
 		b.must(err)
 	}
-	r := b.open(quick())
+	r := b.open(hasty(quick()))
 	b.fault("bandwidth(rate=" + num(slowRate) + ")")
 	for i := range messages {
 		m, err := r.Next(b.ctx)

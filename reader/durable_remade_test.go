@@ -131,7 +131,7 @@ func TestDurableOpenedInAStreamRemadeMeanwhile(t *testing.T) {
 func TestDurableOnAnInterestStreamIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy })
-	r := b.open(durable())
+	r := b.open(hasty(durable()))
 	b.publish(1, 10)
 	b.handle(r, 10)
 	b.must(r.Replace(b.ctx))
@@ -153,18 +153,18 @@ func TestDurableOnAnInterestStreamIsMadeAgain(t *testing.T) {
 func TestDurableKeepsBufferedMessagesInProgress(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	b.explicit(func(c *jetstream.ConsumerConfig) { c.AckWait = time.Second })
+	b.explicit(func(c *jetstream.ConsumerConfig) { c.AckWait = 2 * time.Second })
 	b.record()
 	r := b.open(durable())
 	b.publish(1, 5)
-	b.eventually("five ack waits have passed", func() bool {
+	b.eventually("three ack waits have passed", func() bool {
 		kept := 0
 		for _, f := range b.wire() {
 			if f.Direction == proxy.Up && f.Verb == proxy.PUB && strings.Contains(f.Subject, "$JS.ACK.") {
 				kept++
 			}
 		}
-		return kept >= 5*5*2
+		return kept >= 5*3*2
 	})
 	for i := 1; i <= 5; i++ {
 		m, err := r.Next(b.ctx)
@@ -183,7 +183,7 @@ func TestLastPerSubjectInAStreamMadeAgain(t *testing.T) {
 	b := withStream(t)
 	b.publishTo("orders.a", 1, 3)
 	b.publishTo("orders.b", 4, 5)
-	cfg := quick()
+	cfg := hasty(calm())
 	cfg.Start = reader.FromLastPerSubject()
 	r := b.open(cfg)
 	b.expect(r, 3, 3)
@@ -237,7 +237,7 @@ func TestDurableMadeAgainTakesNoAckOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy })
 	b.publish(1, 30)
-	r := b.open(durable())
+	r := b.open(hasty(durable()))
 	b.eventually("all is buffered", func() bool { return r.Status().Buffered == 30 })
 	first, err := r.Next(b.ctx)
 	b.must(err)

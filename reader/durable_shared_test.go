@@ -97,7 +97,9 @@ func TestDurableReplacedLeavesNoPullThatSwallows(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.explicit(func(c *jetstream.ConsumerConfig) { c.AckWait = time.Hour })
-	r := b.open(durable())
+	cfg := durable()
+	cfg.Retry.AttemptTimeout = 3 * time.Second // one request runs out of it
+	r := b.open(cfg)
 	for i := 1; i <= 50; i++ {
 		b.must(r.Replace(b.ctx))
 		b.publish(i, i)

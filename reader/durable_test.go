@@ -13,7 +13,7 @@ import (
 )
 
 func durable() reader.Config {
-	cfg := quick()
+	cfg := calm()
 	cfg.Durable = "d"
 	return cfg
 }
@@ -38,7 +38,7 @@ func (b *bed) handle(r *reader.Reader, want int) {
 
 // acked says whether the consumer took the ack; one that is gone never answers.
 func (b *bed) acked(ctx context.Context, m reader.Message) bool {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return m.DoubleAck(ctx) == nil
 }
@@ -98,7 +98,7 @@ func TestDurableDeletedIsMadeAgainAsItWas(t *testing.T) {
 	})
 	b.must(err)
 	b.publish(1, 10)
-	r := b.open(durable())
+	r := b.open(hasty(durable()))
 	b.handle(r, 10)
 	// What is published while the durable is gone is read, whatever it began with.
 	undo := b.fault("api-timeout")
@@ -205,7 +205,7 @@ func TestPrivateMessagesTakeNoAck(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 1)
-	r := b.open(quick())
+	r := b.open(calm())
 	m, err := r.Next(b.ctx)
 	b.must(err)
 	for name, ack := range map[string]func() error{
@@ -248,9 +248,7 @@ func TestNoSlotForAReplacement(t *testing.T) {
 			b.publish(11, 30)
 			b.expect(r, 11, 30)
 			b.await("session_replaced", 1)
-			if n := len(b.consumers()); n != 1 {
-				t.Fatalf("%d consumers", n)
-			}
+			b.alone(r)
 		})
 	}
 }
@@ -273,12 +271,8 @@ func TestNameIsKept(t *testing.T) {
 	b.fault("drop-message(nth=1,limit=1)")
 	b.publish(31, 40)
 	b.expect(r, 31, 40)
-	if c := b.consumers(); !slices.Equal(c, []string{"mine"}) {
-		t.Fatalf("consumers %v", c)
-	}
-	short, cancel := context.WithTimeout(b.ctx, 500*time.Millisecond)
-	defer cancel()
-	if _, err := reader.Open(short, b.js, cfg); !errors.Is(err, reader.ErrNameInUse) {
+	b.eventually("its consumer is there", func() bool { return slices.Equal(b.consumers(), []string{"mine"}) })
+	if err := b.refused(cfg, reader.ErrNameInUse.Error()); !errors.Is(err, reader.ErrNameInUse) {
 		t.Fatalf("a second reader of that name: %v, want ErrNameInUse", err)
 	}
 	b.publish(41, 50)

@@ -11,7 +11,7 @@ import (
 )
 
 func atEnd() reader.Config {
-	cfg := quick()
+	cfg := calm()
 	cfg.StopAtEnd = true
 	return cfg
 }
@@ -124,7 +124,7 @@ func TestDrainHandsOutTheBuffer(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 200)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 1)
 	b.eventually("the rest is buffered", func() bool { return r.Status().Buffered == 199 })
 	drained := make(chan error, 1)
@@ -139,7 +139,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 200)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 1)
 	b.eventually("the rest is buffered", func() bool { return r.Status().Buffered == 199 })
 	ctx, cancel := context.WithTimeout(b.ctx, 50*time.Millisecond)
@@ -156,7 +156,7 @@ func TestOnErrorRaiseTellsOnceAndGoesOn(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := hasty(calm())
 	cfg.OnError = reader.OnErrorRaise
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
@@ -188,7 +188,7 @@ func TestOnErrorFinishHandsOutTheBufferFirst(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.OnError = reader.OnErrorFinish
 	r := b.open(cfg)
 	b.eventually("all is buffered", func() bool { return r.Status().Buffered == 10 })
@@ -211,7 +211,7 @@ func TestOnMissedSkipTellsWhatItSkipped(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := hasty(calm())
 	cfg.OnMissed = reader.OnMissedSkip
 	r := b.open(cfg)
 	b.expect(r, 1, 10)

@@ -18,7 +18,7 @@ func TestConsumerDeletedWhileNoPullIsOut(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 30)
-	cfg := quick()
+	cfg := calm()
 	cfg.Pull.MaxMessages = 10
 	cfg.OnError = reader.OnErrorRaise
 	r := b.open(cfg)
@@ -45,7 +45,7 @@ func TestNoRespondersIsNoSignOfLife(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 10)
 	undo := b.fault("forge-status(code=503,on=pulls)")
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
@@ -63,7 +63,7 @@ func TestNothingIsPulledWithoutAConsumer(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(hasty(calm()))
 	b.expect(r, 1, 10)
 	undo := b.fault("api-timeout(subject=CONSUMER.CREATE.>)")
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
@@ -89,7 +89,7 @@ func TestFromTimeThroughAReplacement(t *testing.T) {
 	b.must(err)
 	m, err := s.GetMsg(b.ctx, 6)
 	b.must(err)
-	cfg := quick()
+	cfg := calm()
 	cfg.Start = reader.FromTime(m.Time)
 	cfg.Pull.MaxMessages = 5
 	r := b.open(cfg)
@@ -105,7 +105,7 @@ func TestPurgeOfOneSubjectLeavesTheOther(t *testing.T) {
 	b := withStream(t)
 	b.publishTo("orders.a", 1, 20)
 	b.publishTo("orders.b", 21, 40)
-	cfg := quick()
+	cfg := calm()
 	cfg.Subjects = []string{"orders.a", "orders.b"}
 	cfg.Pull.MaxMessages = 5
 	r := b.open(cfg)
@@ -133,7 +133,7 @@ func TestNameThroughARestart(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.Name = "mine"
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
@@ -144,16 +144,14 @@ func TestNameThroughARestart(t *testing.T) {
 		b.publish(11+i, 11+i)
 		b.expect(r, 11+i, 11+i)
 	}
-	if c := b.consumers(); !slices.Equal(c, []string{"mine"}) {
-		t.Fatalf("consumers %v", c)
-	}
+	b.eventually("its consumer is there", func() bool { return slices.Equal(b.consumers(), []string{"mine"}) })
 }
 
 // The stream does not hold the subject yet when the reader is opened.
 func TestSubjectIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	cfg := quick()
+	cfg := calm()
 	cfg.Stream, cfg.Subjects = "", []string{"late.x"}
 	cfg.WaitForStream = true
 	cfg.Observer = b.observe

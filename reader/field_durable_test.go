@@ -52,10 +52,10 @@ func TestDurableThatLapsedBeforeOpen(t *testing.T) {
 func TestHandlerSlowerThanTheThreshold(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	c := b.shared(jetstream.ConsumerConfig{InactiveThreshold: time.Second, MaxAckPending: 1, AckWait: time.Minute})
+	c := b.shared(jetstream.ConsumerConfig{InactiveThreshold: 4 * time.Second, MaxAckPending: 1, AckWait: time.Minute})
 	b.publish(1, 3)
 	cfg := durable()
-	cfg.Pull.Expires = time.Second
+	cfg.Pull.Expires = 2 * time.Second
 	r := b.open(cfg)
 	m, err := r.Next(b.ctx)
 	b.must(err)
@@ -77,7 +77,7 @@ func TestHandlerSlowerThanTheThreshold(t *testing.T) {
 func TestNextThatGaveUpTakesNothing(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	private, shared := b.open(quick()), b.open(durable())
+	private, shared := b.open(calm()), b.open(durable())
 	ended, cancel := context.WithCancel(b.ctx)
 	cancel()
 	for i := 1; i <= 200; i++ {
@@ -267,7 +267,8 @@ func TestPausedDurableThroughARestart(t *testing.T) {
 	b.must(b.server.Start(b.ctx))
 	b.eventually("the operator is back", b.direct.IsConnected)
 	b.await("paused", 2)
-	if s := r.Status(); s.State != reader.StatePaused || s.Delivered != uint64(n) || s.APIRequests["consumer_create"] != 0 {
+	b.eventually("the state is paused", func() bool { return r.Status().State == reader.StatePaused })
+	if s := r.Status(); s.Delivered != uint64(n) || s.APIRequests["consumer_create"] != 0 {
 		t.Fatalf("status %+v\n%s", s, b.story())
 	}
 	_, err = b.admin.ResumeConsumer(b.ctx, b.stream, "d")
@@ -285,7 +286,7 @@ func TestPausedConsumerIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 20)
-	cfg := quick()
+	cfg := calm()
 	cfg.Pull.MaxMessages = 5
 	r := b.open(cfg)
 	n := b.full(r)
@@ -299,7 +300,8 @@ func TestPausedConsumerIsLeftAlone(t *testing.T) {
 	b.must(err)
 	b.expect(r, 1, n)
 	b.await("paused", 1)
-	if s := r.Status(); s.State != reader.StatePaused || s.LastError != "" {
+	b.eventually("the state is paused", func() bool { return r.Status().State == reader.StatePaused })
+	if s := r.Status(); s.LastError != "" {
 		t.Fatalf("status %+v\n%s", s, b.story())
 	}
 	_, err = b.admin.ResumeConsumer(b.ctx, b.stream, consumer)

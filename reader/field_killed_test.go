@@ -94,7 +94,7 @@ func (b *bed) killedAfter(durable string, n int) {
 func TestReaderKilledAmidItsMessages(t *testing.T) {
 	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy })
-	c := b.shared(jetstream.ConsumerConfig{AckWait: 2 * time.Second})
+	c := b.shared(jetstream.ConsumerConfig{AckWait: 5 * time.Second})
 	b.publish(1, 5)
 	b.killedAfter("d", 5)
 	r := b.open(durable())

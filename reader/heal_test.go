@@ -11,7 +11,7 @@ func TestHealedSessionReadsOnAtOnce(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := hasty(calm())
 	cfg.Pull.Expires = 3 * time.Second
 	r := b.open(cfg)
 	b.expect(r, 1, 10)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
-	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // withLeaf is a bed whose stream lives on a hub with a domain, and whose reader is on
@@ -54,7 +53,7 @@ func TestReadsOverALeafNode(t *testing.T) {
 	t.Parallel()
 	b, hub, leaf := withLeaf(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(hasty(quick()))
 	b.expect(r, 1, 10)
 	b.must(leaf.Restart(b.ctx))
 	b.publish(11, 20)
@@ -71,11 +70,10 @@ func TestReadsOverALeafNode(t *testing.T) {
 func TestOpenInADomainThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	b, _, _ := withLeaf(t)
-	js, err := jetstream.NewWithDomain(b.nc, "nowhere")
+	var err error
+	b.js, err = jetstream.NewWithDomain(b.nc, "nowhere")
 	b.must(err)
-	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
-	defer cancel()
-	_, err = reader.Open(ctx, js, quick())
+	err = b.refused(calm(), "no responders")
 	if !contains(err, "$JS.nowhere.API.") || !contains(err, "no responders") {
 		t.Fatalf("got %v", err)
 	}

@@ -77,7 +77,7 @@ func TestLeftoverOfAForgedDeletion(t *testing.T) {
 		"no slot":      func(_ *reader.Config, s *jetstream.StreamConfig) { s.MaxConsumers = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := quick()
+			cfg := calm()
 			b := withStream(t, func(s *jetstream.StreamConfig) { change(&cfg, s) })
 			b.publish(1, 10)
 			r := b.open(cfg)
@@ -115,7 +115,7 @@ func TestLeftoversThatCannotBeDeleted(t *testing.T) {
 		"denied, no slot":      {"permission-denied(subject=$JS.API.CONSUMER.DELETE.>)", 1, func(_ *reader.Config, s *jetstream.StreamConfig) { s.MaxConsumers = 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := quick()
+			cfg := hasty(quick())
 			b := withStream(t, func(s *jetstream.StreamConfig) {
 				if c.cfg != nil {
 					c.cfg(&cfg, s)
@@ -162,7 +162,7 @@ func TestLeftoversOfLostCreateReplies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
-			cfg := quick()
+			cfg := hasty(quick())
 			change(&cfg)
 			r := b.open(cfg)
 			b.expect(r, 1, 10)

@@ -55,9 +55,10 @@ func TestLimitsJetStreamSwitchedOffAndOn(t *testing.T) {
 		}
 		return false
 	})
-	if s := r.Status(); s.State != reader.StateRecovering || !strings.Contains(s.LastError, "10039") {
-		t.Fatalf("status %+v", s)
-	}
+	b.eventually("the status says so", func() bool {
+		s := r.Status()
+		return s.State == reader.StateRecovering && strings.Contains(s.LastError, "10039")
+	})
 	if _, err := reader.Open(b.ctx, b.js, quick()); !errors.Is(err, reader.ErrJetStreamNotEnabled) || !contains(err, "10039") {
 		t.Fatalf("open: %v", err)
 	}
@@ -84,9 +85,7 @@ func TestLimitsOfTheAccount(t *testing.T) {
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
 	b.publish(21, 30)
 	b.expect(r, 21, 30)
-	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
-	defer cancel()
-	if _, err := reader.Open(ctx, b.js, quick()); !errors.Is(err, reader.ErrConsumerLimit) || !contains(err, "10026") {
+	if err := b.refused(quick(), "10026"); !errors.Is(err, reader.ErrConsumerLimit) || !contains(err, "10026") {
 		t.Fatalf("open: %v", err)
 	}
 }
@@ -99,7 +98,7 @@ func TestLimitsOfTheStreamOnIdleConsumers(t *testing.T) {
 		c.ConsumerLimits = jetstream.StreamConsumerLimits{InactiveThreshold: 5 * time.Second, MaxAckPending: 50}
 	})
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 10)
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
 	b.publish(11, 20)

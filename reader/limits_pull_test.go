@@ -31,7 +31,7 @@ func TestLimitsOfTheServerAreObeyed(t *testing.T) {
 	b := withServer(t, lab.Options{Config: "jetstream { limits { max_request_batch: 7 } }\n"})
 	b.publish(1, 100)
 	b.record()
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 100)
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
 	b.publish(101, 120)
@@ -62,7 +62,7 @@ func TestLimitsOfADurableAreObeyed(t *testing.T) {
 		set  func()
 	}{
 		{"MaxRequestBatch", func() { limits.MaxRequestBatch = 3 }},
-		{"MaxRequestExpires", func() { limits.MaxRequestExpires = time.Second }},
+		{"MaxRequestExpires", func() { limits.MaxRequestExpires = 10 * time.Second }},
 		{"MaxRequestMaxBytes", func() { limits.MaxRequestMaxBytes = 500 }},
 	} {
 		c.set()
@@ -91,7 +91,7 @@ func TestLimitsSmallerThanAMessage(t *testing.T) {
 		open func(*bed) *reader.Reader
 	}{
 		{"of the reader", func(b *bed) *reader.Reader {
-			cfg := quick()
+			cfg := calm()
 			cfg.Pull.MaxBytes = 1 << 10
 			return b.open(cfg)
 		}},

@@ -15,7 +15,7 @@ func TestLimitsOfTheRateUnderDeletes(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.Retry = reader.RetryPolicy{} // a user's pauses: longer than a session lives here
 	r := b.open(cfg)
 	b.expect(r, 1, 10)

@@ -1,7 +1,6 @@
 package reader_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strings"
@@ -50,14 +49,12 @@ func TestLimitsToldAtOpen(t *testing.T) {
 			if c.before != nil {
 				c.before(b)
 			}
-			cfg := quick()
+			cfg := calm()
 			cfg.Observer = b.observe
 			if c.set != nil {
 				c.set(&cfg)
 			}
-			ctx, cancel := context.WithTimeout(b.ctx, 3*time.Second)
-			defer cancel()
-			_, err := reader.Open(ctx, b.js, cfg)
+			err := b.refused(cfg, c.want.Error())
 			if !errors.Is(err, c.want) {
 				t.Fatalf("got %v, want %v", err, c.want)
 			}
@@ -101,16 +98,16 @@ func TestLimitsToldUnderWay(t *testing.T) {
 			b.fault("api-error(subject=CONSUMER.CREATE.>)")
 			b.deleteConsumer(r)
 		}, reader.ErrGaveUp, "consumer_deleted", []string{"ORDERS", "2 attempts", "10008"}},
-		{"the time is used up", func(c *reader.Config) { c.Retry.TotalTimeout = time.Second }, func(b *bed, r *reader.Reader) {
+		{"the time is used up", func(c *reader.Config) { *c = hasty(*c); c.Retry.TotalTimeout = 3 * time.Second }, func(b *bed, r *reader.Reader) {
 			b.fault("api-timeout(subject=CONSUMER.CREATE.>)")
 			b.deleteConsumer(r)
-		}, reader.ErrGaveUp, "consumer_deleted", []string{"ORDERS", "total timeout 1s", "no answer"}},
+		}, reader.ErrGaveUp, "consumer_deleted", []string{"ORDERS", "total timeout 3s", "no answer"}},
 		{"the connection is closed", nil, func(b *bed, _ *reader.Reader) { b.nc.Close() }, reader.ErrConnectionClosed, "connection_closed", []string{"connection closed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
-			cfg := quick()
+			cfg := calm()
 			if c.set != nil {
 				c.set(&cfg)
 			}
@@ -137,7 +134,7 @@ func TestLimitsToldByAnEnd(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.OnError = reader.OnErrorFinish
 	r := b.open(cfg)
 	b.expect(r, 1, 10)

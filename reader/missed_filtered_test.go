@@ -16,7 +16,7 @@ import (
 func TestMissedUnderAFilterInAHealthySession(t *testing.T) {
 	t.Parallel()
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.MaxMsgs = 100 })
-	cfg := quick()
+	cfg := calm()
 	cfg.Subjects = []string{"orders.a"}
 	cfg.Pull.MaxMessages = 10
 	b.publishTo("orders.b", 1, 10)
@@ -45,7 +45,7 @@ func TestPauseIsOverWhenItsTimeIs(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.Pull.MaxMessages = 4 // the rest waits on the server, which is known
 	r := b.open(cfg)
 	b.eventually("no more is read ahead", func() bool { return r.Status().State == reader.StateBufferFull })

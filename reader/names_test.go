@@ -23,7 +23,7 @@ import (
 const holdVariable = "NATS_READER_TEST_HOLD"
 
 func named() reader.Config {
-	cfg := quick()
+	cfg := calm()
 	cfg.Name, cfg.InactiveThreshold = "mine", 2*time.Second
 	return cfg
 }
@@ -91,9 +91,7 @@ func TestNameOfAnotherProcess(t *testing.T) {
 	c, err := b.admin.Consumer(b.ctx, b.stream, "mine")
 	b.must(err)
 	born := c.CachedInfo().Created
-	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
-	defer cancel()
-	if _, err := reader.Open(ctx, b.js, named()); !errors.Is(err, reader.ErrNameInUse) {
+	if err := b.refused(named(), reader.ErrNameInUse.Error()); !errors.Is(err, reader.ErrNameInUse) {
 		t.Fatalf("got %v, want ErrNameInUse", err)
 	}
 	info, err := c.Info(b.ctx)
@@ -104,7 +102,7 @@ func TestNameOfAnotherProcess(t *testing.T) {
 	kill()
 	cfg := named()
 	cfg.Observer = b.observe
-	ctx, cancel = context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	r, err := reader.Open(ctx, b.js, cfg)
 	b.must(err)
@@ -123,7 +121,7 @@ func TestNameTakenMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
-			r := b.open(named())
+			r := b.open(hasty(named()))
 			b.expect(r, 1, 10)
 			takes := func() {
 				undo, n := b.fault(fault), b.count("replace_failed")

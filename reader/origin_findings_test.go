@@ -58,7 +58,7 @@ func TestOriginBRefusedPullIsAPacedFailure(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
-			cfg := quick()
+			cfg := calm()
 			cfg.Retry.TotalTimeout = 3 * time.Second
 			r := b.open(cfg)
 			b.expect(r, 1, 10)
@@ -82,7 +82,7 @@ func TestOriginCStreamWithoutASlotForTheReplacement(t *testing.T) {
 	t.Parallel()
 	b := withStream(t, func(s *jetstream.StreamConfig) { s.MaxConsumers = 1 })
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(hasty(quick()))
 	b.expect(r, 1, 10)
 	b.fault("drop-subscription")
 	b.publish(11, 20)
@@ -108,7 +108,7 @@ func TestOriginDNamedReaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := hasty(quick())
 	cfg.Name = "mine"
 	cfg.Start = reader.FromSequence(3)
 	r := b.open(cfg)
@@ -142,7 +142,7 @@ func TestOriginEQueuedMessagesSurviveTheReplacement(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 200)
-	cfg := quick()
+	cfg := calm()
 	cfg.Pull.MaxMessages = 50
 	r := b.open(cfg)
 	b.expect(r, 1, 1)
@@ -177,7 +177,7 @@ func TestOriginFConsumerDoesNotBlockItsReplacement(t *testing.T) {
 		"undeletable": {"api-timeout(subject=CONSUMER.DELETE.>)", func(*reader.Config, *jetstream.StreamConfig) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := quick()
+			cfg := hasty(quick())
 			b := withStream(t, func(s *jetstream.StreamConfig) { c.change(&cfg, s) })
 			b.publish(1, 10)
 			r := b.open(cfg)
@@ -201,7 +201,7 @@ func TestOriginGOnlyAProofStartsTheBudgetAnew(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
-			cfg := quick()
+			cfg := calm()
 			cfg.Retry.TotalTimeout = 3 * time.Second
 			r := b.open(cfg)
 			b.expect(r, 1, 10)

@@ -37,19 +37,19 @@ func TestOrigin2OldSessionStaysWhileNoConsumerCanBeMade(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(hasty(quick()))
 	b.expect(r, 1, 10)
 	undo := b.fault("api-timeout")
+	before, replaced := r.Status().Session, b.count("session_replaced")
 	b.fault("drop-subscription")
-	b.await("replace_failed", 3)
-	s := r.Status()
-	if s.State != reader.StateRecovering || s.Session.Number != 1 || s.Retry.Attempt < 3 {
-		t.Fatalf("status while the API is silent: %+v", s)
+	b.eventually("three attempts failed", func() bool { return r.Status().Retry.Attempt > 3 })
+	if s := r.Status(); s.State != reader.StateRecovering || s.Session.Number != before.Number || s.Session.Consumer != before.Consumer {
+		t.Fatalf("status while the API is silent: %+v\n%s", s, b.story())
 	}
 	b.publish(11, 20)
 	undo()
 	b.expect(r, 11, 20)
-	b.await("session_replaced", 1)
+	b.await("session_replaced", replaced+1)
 	b.eventually("one consumer is left", func() bool { return len(b.consumers()) == 1 })
 }
 
@@ -57,7 +57,9 @@ func TestOrigin3WorkingSessionGoesOnWhenItsReplacementFails(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	cfg := calm()
+	cfg.Retry.AttemptTimeout = 3 * time.Second // one request runs out of it
+	r := b.open(cfg)
 	b.expect(r, 1, 10)
 	before := r.Status().Session
 	undo := b.fault("api-timeout")
@@ -83,7 +85,7 @@ func TestOrigin4CancelledReplacementLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 10)
 	undo := b.fault("lose-reply(subject=CONSUMER.CREATE.>)")
 	ctx, cancel := context.WithCancel(b.ctx)
@@ -112,9 +114,9 @@ func TestOrigin5HalfMadeSessionLeavesNothing(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
 			undo := b.fault(fault)
-			ctx, cancel := context.WithTimeout(b.ctx, time.Second)
+			ctx, cancel := context.WithTimeout(b.ctx, 3*time.Second)
 			defer cancel()
-			if r, err := reader.Open(ctx, b.js, quick()); err == nil {
+			if r, err := reader.Open(ctx, b.js, hasty(quick())); err == nil {
 				t.Fatalf("opened %v without an answer to the create", r.Status())
 			}
 			undo()
@@ -129,7 +131,7 @@ func TestOrigin6ExpiredConsumerIsNoErrorUnderRaise(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.OnError = reader.OnErrorRaise
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
@@ -142,7 +144,7 @@ func TestOrigin7ConsumerLevel404IsOrdinary(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.OnError = reader.OnErrorRaise
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
@@ -159,7 +161,7 @@ func TestOrigin7ConsumerLevel404IsOrdinary(t *testing.T) {
 func TestOrigin8MissingStreamAtOpenIsFatalAtOnce(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	cfg := quick()
+	cfg := calm()
 	cfg.Stream = "NONE"
 	_, err := reader.Open(b.ctx, b.js, cfg)
 	if !errors.Is(err, reader.ErrStreamNotFound) {
@@ -175,9 +177,9 @@ func TestOrigin9RunningAttemptEndsAtTotalTimeout(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.Retry.AttemptTimeout = 40 * time.Second // far beyond the total
-	cfg.Retry.TotalTimeout = time.Second
+	cfg.Retry.TotalTimeout = 3 * time.Second
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
 	b.fault("api-timeout")
@@ -200,12 +202,15 @@ func TestOrigin10UnansweredRequestEndsAtItsAttemptTimeout(t *testing.T) {
 	b.must(err)
 	b.js = js
 	b.publish(1, 10)
-	r := b.open(quick())
+	cfg := calm()
+	cfg.Retry.AttemptTimeout = time.Second
+	r := b.open(cfg)
 	b.expect(r, 1, 10)
+	failed := b.count("replace_failed")
 	b.fault("api-timeout")
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
-	e := b.await("replace_failed", 2)
-	if e.Took < 400*time.Millisecond || e.Took > 20*time.Second {
-		t.Fatalf("an attempt took %s, want about its timeout of 500ms", e.Took)
+	e := b.await("replace_failed", failed+2)
+	if e.Took < 900*time.Millisecond || e.Took > 20*time.Second {
+		t.Fatalf("an attempt took %s, want about its timeout of %s", e.Took, cfg.Retry.AttemptTimeout)
 	}
 }

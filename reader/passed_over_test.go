@@ -121,7 +121,7 @@ func newBacklog(t *testing.T, options ...func(*jetstream.StreamConfig)) *backlog
 }
 
 func twoFilters(a, b string) reader.Config {
-	cfg := quick()
+	cfg := calm()
 	cfg.Subjects = []string{a, b}
 	cfg.Pull.MaxMessages = 5
 	return cfg

@@ -70,9 +70,10 @@ func TestPermissionTakenAwayAndGivenBack(t *testing.T) {
 				if !errors.Is(failed.Err, reader.ErrPermission) || !contains(failed.Err, c.want) {
 					t.Fatalf("attempt: %v", failed.Err)
 				}
-				if s := r.Status(); !strings.Contains(s.LastError, c.want) || s.State != reader.StateRecovering {
-					t.Fatalf("status %+v", s)
-				}
+				b.eventually("the status says so", func() bool {
+					s := r.Status()
+					return strings.Contains(s.LastError, c.want) && s.State == reader.StateRecovering
+				})
 				b.publish(11, 20)
 				b.permit(permissions{})
 				read(10)

@@ -16,7 +16,7 @@ func TestPlacementRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, 10)
-			r := b.open(quick())
+			r := b.open(calm())
 			b.expect(r, 1, 10)
 			b.fault(fault)
 			b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))

@@ -40,7 +40,7 @@ func TestRecreatedStreamIsReadFromItsFirstMessage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := withStream(t)
 			b.publish(1, c.read)
-			r := b.open(quick())
+			r := b.open(hasty(calm()))
 			b.expect(r, 1, c.read)
 			s, err := b.admin.Stream(b.ctx, b.stream)
 			b.must(err)
@@ -69,7 +69,7 @@ func TestStreamMissingForAWhile(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 10)
 	b.recreate()
 	b.publish(101, 105)
@@ -85,7 +85,7 @@ func TestOnResetFollowNewAndFail(t *testing.T) {
 	t.Run("follow new", func(t *testing.T) {
 		b := withStream(t)
 		b.publish(1, 10)
-		cfg := quick()
+		cfg := hasty(calm())
 		cfg.OnReset = reader.OnResetFollowNew
 		r := b.open(cfg)
 		b.expect(r, 1, 10)
@@ -102,7 +102,7 @@ func TestOnResetFollowNewAndFail(t *testing.T) {
 	t.Run("fail", func(t *testing.T) {
 		b := withStream(t)
 		b.publish(1, 10)
-		cfg := quick()
+		cfg := hasty(calm())
 		cfg.OnReset = reader.OnResetFail
 		r := b.open(cfg)
 		b.expect(r, 1, 10)
@@ -120,7 +120,7 @@ func TestStreamDeletedForGoodIsFatalAfterItsGrace(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.StreamGrace = 2 * time.Second
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
@@ -142,7 +142,7 @@ func TestStreamIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.must(b.admin.DeleteStream(b.ctx, b.stream))
-	cfg := quick()
+	cfg := calm()
 	cfg.WaitForStream = true
 	cfg.Observer = b.observe
 	opened := b.opening(cfg)
@@ -162,7 +162,7 @@ func TestPurgeIsToldAsMissed(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(hasty(quick()))
 	b.expect(r, 1, 10)
 	undo := b.fault("black-hole")
 	b.publish(11, 30)
@@ -193,7 +193,7 @@ func TestPositionKeepsItsStream(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 10)
 	before := r.Position()
 	b.recreate()
@@ -211,7 +211,7 @@ func TestPositionKeepsItsStream(t *testing.T) {
 		from  reader.Position
 		first int
 	}{{before, 101}, {p, 104}} {
-		cfg := quick()
+		cfg := calm()
 		cfg.Start = reader.FromPosition(c.from)
 		b.expect(b.open(cfg), c.first, 105)
 	}

@@ -13,7 +13,7 @@ func TestStarts(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 5)
 	fifth := r.Position()
 	m, err := r.Next(b.ctx)
@@ -34,7 +34,7 @@ func TestStarts(t *testing.T) {
 		{"no position", reader.FromPosition(reader.Position{}), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := quick()
+			cfg := calm()
 			cfg.Start = c.start
 			r := b.open(cfg)
 			if c.first <= 10 {
@@ -45,7 +45,7 @@ func TestStarts(t *testing.T) {
 			}
 		})
 	}
-	cfg := quick()
+	cfg := calm()
 	cfg.Start = reader.FromNew()
 	fresh := b.open(cfg)
 	if p := fresh.Position(); p.Sequence != 10 {
@@ -61,7 +61,7 @@ func TestFromNewIsEvaluatedOnce(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := hasty(calm())
 	cfg.Start = reader.FromNew()
 	r := b.open(cfg)
 	undo := b.fault("api-timeout")
@@ -78,7 +78,7 @@ func TestFromLastPerSubject(t *testing.T) {
 	b.publishTo("orders.a", 1, 3)
 	b.publishTo("orders.b", 4, 6)
 	b.publishTo("orders.c", 7, 9)
-	cfg := quick()
+	cfg := calm()
 	cfg.Start = reader.FromLastPerSubject()
 	r := b.open(cfg)
 	b.expect(r, 3, 3)
@@ -99,7 +99,7 @@ func TestFromLastPerSubjectThroughAReplacement(t *testing.T) {
 	for i := range 20 {
 		b.publishTo("orders."+strconv.Itoa(i), i+1, i+1)
 	}
-	cfg := quick()
+	cfg := calm()
 	cfg.Start = reader.FromLastPerSubject()
 	cfg.Pull.MaxMessages = 4
 	r := b.open(cfg)
@@ -130,7 +130,7 @@ func TestFilters(t *testing.T) {
 		{"wildcard", []string{"orders.*"}, []int{1, 2, 3, 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := quick()
+			cfg := calm()
 			cfg.Subjects = c.filters
 			r := b.open(cfg)
 			for i, w := range c.want {
@@ -152,13 +152,13 @@ func TestSequenceBeyondTheEndIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	cfg := quick()
+	cfg := calm()
 	cfg.Start = reader.FromSequence(15)
 	r := b.open(cfg)
 	b.must(r.Replace(b.ctx))
 	b.publish(11, 12)
 	b.must(r.Replace(b.ctx))
-	waiting := quick()
+	waiting := calm()
 	waiting.Start = reader.FromPosition(r.Position())
 	resumed := b.open(waiting)
 	b.publish(13, 20)
@@ -173,7 +173,7 @@ func TestStreamIsFoundBySubject(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
-	cfg := quick()
+	cfg := calm()
 	cfg.Stream, cfg.Subjects = "", []string{"orders.new"}
 	r := b.open(cfg)
 	b.expect(r, 1, 3)
@@ -186,13 +186,13 @@ func TestPositionSurvivesJSON(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 10)
-	r := b.open(quick())
+	r := b.open(calm())
 	b.expect(r, 1, 7)
 	data, err := r.Position().MarshalJSON()
 	b.must(err)
 	var p reader.Position
 	b.must(p.UnmarshalJSON(data))
-	cfg := quick()
+	cfg := calm()
 	cfg.Stream, cfg.Start = "", reader.FromPosition(p)
 	cfg.Stream = p.Stream
 	b.expect(b.open(cfg), 8, 10)
@@ -207,7 +207,7 @@ func TestPositionSurvivesJSON(t *testing.T) {
 func TestStreamOfAPositionMustFit(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
-	cfg := quick()
+	cfg := calm()
 	cfg.Start = reader.FromPosition(reader.Position{Stream: "OTHER", Sequence: 3})
 	if _, err := reader.Open(b.ctx, b.js, cfg); !errors.Is(err, reader.ErrConfig) {
 		t.Fatalf("got %v, want ErrConfig", err)

@@ -14,13 +14,14 @@ func TestStatusAndEventsAsJSON(t *testing.T) {
 	t.Parallel()
 	b := withStream(t)
 	b.publish(1, 3)
-	cfg := quick()
+	cfg := hasty(calm())
 	cfg.Retry.TotalTimeout = time.Minute
 	r := b.open(cfg)
 	b.expect(r, 1, 3)
+	failed := b.count("replace_failed") + 1
 	undo := b.fault("api-timeout")
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
-	b.await("replace_failed", 1)
+	b.await("replace_failed", failed)
 	data, err := json.Marshal(r.Status())
 	undo()
 	b.must(err)
@@ -35,7 +36,7 @@ func TestStatusAndEventsAsJSON(t *testing.T) {
 	if retry := s["retry"].(map[string]any); retry["budget_left"] == nil || retry["budget_left_ns"] == nil || retry["attempt"] == nil {
 		t.Errorf("retry %v", retry)
 	}
-	e, err := json.Marshal(b.await("replace_failed", 1))
+	e, err := json.Marshal(b.await("replace_failed", failed))
 	b.must(err)
 	for _, part := range []string{`"kind":"replace_failed"`, `"cause":"consumer_deleted"`, `"took_ns":`, `"schema":`, `"time":"`} {
 		if !strings.Contains(string(e), part) {

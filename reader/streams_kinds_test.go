@@ -98,7 +98,7 @@ func TestStreamsMirrorMadeAgain(t *testing.T) {
 	b.must(err)
 	b.publish(1, 10)
 	b.stream = "COPY"
-	cfg := quick()
+	cfg := calm()
 	cfg.Stream = b.stream
 	r := b.open(cfg)
 	b.expect(r, 1, 10)
@@ -126,7 +126,7 @@ func TestStreamsSourced(t *testing.T) {
 	_, err = b.admin.CreateStream(b.ctx, sourced)
 	b.must(err)
 	b.stream = "ALL"
-	cfg := quick()
+	cfg := calm()
 	cfg.Stream = b.stream
 	r := b.open(cfg)
 	b.publish(1, 5)
@@ -232,7 +232,7 @@ func TestStreamsWhatIsGoneIsTold(t *testing.T) {
 			}
 			b := withStream(t, options...)
 			b.publish(1, 50)
-			cfg := quick()
+			cfg := calm()
 			cfg.Pull.MaxMessages, cfg.Subjects = 2, c.filter
 			r := b.open(cfg)
 			b.sequences(r, 1)
@@ -266,11 +266,11 @@ func TestStreamsMessageLives(t *testing.T) {
 	b := withStream(t, func(c *jetstream.StreamConfig) { c.AllowMsgTTL = true })
 	for i := range 20 {
 		msg := message("orders.new", num(i+1))
-		msg.Header.Set("Nats-TTL", "1s")
+		msg.Header.Set("Nats-TTL", "5s") // the first is read before
 		_, err := b.admin.PublishMsg(b.ctx, msg)
 		b.must(err)
 	}
-	cfg := quick()
+	cfg := calm()
 	cfg.Pull.MaxMessages = 2
 	r := b.open(cfg)
 	b.sequences(r, 1)

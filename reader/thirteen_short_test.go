@@ -14,7 +14,7 @@ func TestThirteenFaults(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			o := under(t, f, quick(), l)
+			o := under(t, f, hasty(quick()), l)
 			t.Log(o)
 			if o.lost+o.twice+o.disordered != 0 {
 				t.Fatal(o)
