@@ -26,7 +26,7 @@ import (
 type programsKey struct{}
 
 // lineLimit is how long a program may take to write an awaited line, or to end.
-const lineLimit = 30 * time.Second
+const lineLimit = 2 * time.Minute
 
 // programs are what a script has started and not ended yet.
 type programs struct {

@@ -107,7 +107,7 @@ func manage(ts *testscript.TestScript) (js jetstream.JetStream, ctx context.Cont
 	return js, ctx, func() { cancel(); nc.Close() }
 }
 
-// stream NAME SUBJECT[,SUBJECT] [workqueue] [first=N]
+// stream NAME SUBJECT[,SUBJECT] [workqueue] [first=N] [consumers=MOST]
 func makeStream(ts *testscript.TestScript, _ bool, args []string) {
 	js, ctx, done := manage(ts)
 	defer done()
@@ -117,6 +117,10 @@ func makeStream(ts *testscript.TestScript, _ bool, args []string) {
 			n, err := strconv.ParseUint(first, 10, 64)
 			ts.Check(err)
 			cfg.FirstSeq = n
+		} else if most, found := strings.CutPrefix(word, "consumers="); found {
+			n, err := strconv.Atoi(most)
+			ts.Check(err)
+			cfg.MaxConsumers = n
 		} else {
 			cfg.Retention = jetstream.WorkQueuePolicy
 		}
