@@ -132,7 +132,7 @@ func TestRunnerPausesAndResumes(t *testing.T) {
 		if f.Phase == PhaseFired && !paused() {
 			t.Error("not paused while the fault acts")
 		}
-	}, "pause-consumer@1ms+50ms")
+	}, "pause-consumer@1ms+2s")
 	if paused() {
 		t.Error("still paused after the fault's end")
 	}
