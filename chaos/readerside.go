@@ -38,16 +38,31 @@ func (e *Environment) applyReader(s Spec) (target, undo, error) {
 	}
 }
 
-// checkReader says why a fault cannot act on this reader; "": it can.
-func (e *Environment) checkReader(s Spec) string {
+// CheckReader says whether a fault can act on a reader that is a program of its own, or
+// that is not; the error wraps ErrRefused. Faults of other layers act on both.
+func CheckReader(s Spec, program bool) error {
+	f, _ := FindFault(s.Name)
+	why := ""
 	switch {
-	case s.Name == freezeReader && e.Program == nil:
-		return "it stops a program of its own, and this reader is a part of this process: use stalled-reader here, or a target exec:CMD"
-	case s.Name != freezeReader && e.Program != nil:
-		return "it slows the code that is handed the messages, and a program of its own has that inside: use freeze-reader"
-	case s.Name != freezeReader && e.Pace == nil:
-		return "it slows the code that is handed the messages, and that is not in this process"
-	default:
-		return ""
+	case f.Layer != LayerReader:
+	case s.Name == freezeReader && !program:
+		why = "it stops a program of its own, and this reader is a part of this process: use stalled-reader here, or a target exec:CMD"
+	case s.Name != freezeReader && program:
+		why = "it slows the code that is handed the messages, and a program of its own has that inside: use freeze-reader"
 	}
+	if why == "" {
+		return nil
+	}
+	return refusal(s, why)
+}
+
+// checkReader says whether a fault of this layer can act here.
+func (e *Environment) checkReader(s Spec) error {
+	if err := CheckReader(s, e.Program != nil); err != nil {
+		return err
+	}
+	if e.Program == nil && e.Pace == nil {
+		return refusal(s, "it slows the code that is handed the messages, and that is not in this process")
+	}
+	return nil
 }

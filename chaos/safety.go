@@ -33,14 +33,15 @@ func (e *Environment) Allow(s Spec) error {
 	if err := e.checkNodes(s); err != nil {
 		return err
 	}
-	refuse := func(why string) error { return fmt.Errorf("fault %s: %w: %s", s.Name, ErrRefused, why) }
+	if f.Layer == LayerReader {
+		return e.checkReader(s)
+	}
+	refuse := func(why string) error { return refusal(s, why) }
 	switch {
 	case f.Layer == LayerWire && e.Proxy == nil:
 		return refuse("it acts in the proxy, and this connection has none")
 	case f.Layer == LayerProcess && !e.ownServer():
 		return refuse("it acts on the process of the demo's own server: add --demo")
-	case f.Layer == LayerReader && e.checkReader(s) != "":
-		return refuse(e.checkReader(s))
 	case s.Name == "revoke-permission" && !e.ReaderUser:
 		return refuse("the reader has no user of its own on this server")
 	case e.ownServer() || f.Layer != LayerServer || !f.OnStream:
@@ -63,6 +64,10 @@ func (e *Environment) Allow(s Spec) error {
 	default:
 		return refuse("it acts on a stream that is not the demo's, and so on all who use it: " + allowFlag + " permits it")
 	}
+}
+
+func refusal(s Spec, why string) error {
+	return fmt.Errorf("fault %s: %w: %s", s.Name, ErrRefused, why)
 }
 
 // The flags that permit more.
