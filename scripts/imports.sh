@@ -24,6 +24,8 @@ chaos/proxy         >
 chaos/proxy/control > chaos/proxy
 chaos/lab           > chaos/owner
 chaos/owner         >
+chaos/target        > chaos chaos/oracle chaos/proxy reader reader/session
+chaos/target/bad    > reader
 chaos/readertest    > chaos chaos/oracle chaos/proxy chaos/lab
 reader              > reader/session
 reader/session      >
@@ -37,8 +39,8 @@ reader/readerprom   > reader
 # module of others > packages that may import it. The standard library is open to
 # all; a package without a word here, such as reader/session, has nothing else.
 modules='
-github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/lab chaos/readertest commands
-github.com/nats-io/nuid                 > reader chaos commands
+github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/lab chaos/readertest chaos/target chaos/target/bad commands
+github.com/nats-io/nuid                 > reader chaos chaos/target commands
 github.com/nats-io/jsm.go               > reader/doctor chaos commands
 github.com/nats-io/nats-server/v2       > chaos/lab
 github.com/urfave/cli/v2                > commands
@@ -163,7 +165,7 @@ imports.sh: package extras has no line in the table of packages: say there what 
 imports.sh: extras imports github.com/nats-io/nats-server/v3/server: its module has no line in the table of modules: say there who may import it
 imports.sh: reader imports chaos/lab: imports run main > commands > tui > chaos > reader > reader/session
 imports.sh: reader imports github.com/nats-io/jsm.go/natscontext: only chaos, commands, reader/doctor may
-imports.sh: reader/session imports github.com/nats-io/nats.go: only chaos, chaos/lab, chaos/readertest, commands, reader, reader/doctor may'
+imports.sh: reader/session imports github.com/nats-io/nats.go: only chaos, chaos/lab, chaos/readertest, chaos/target, chaos/target/bad, commands, reader, reader/doctor may'
 	diff <(printf '%s\n' "$want" | sort) <(printf '%s\n' "$got" | sort) || {
 		echo "imports.sh: self-test: not what must be said (< wanted, > said)"
 		return 1
