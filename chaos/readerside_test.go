@@ -82,3 +82,21 @@ func TestReaderFaultsThatCannotAct(t *testing.T) {
 		}
 	}
 }
+
+// What a plan may ask of a reader can be told before there is one.
+func TestCheckReader(t *testing.T) {
+	for fault, can := range map[string]struct{ inside, outside bool }{
+		"slow-reader":     {true, false},
+		"stalled-reader":  {true, false},
+		"freeze-reader":   {false, true},
+		"delete-consumer": {true, true},
+		"cut":             {true, true},
+	} {
+		for program, want := range map[bool]bool{false: can.inside, true: can.outside} {
+			err := CheckReader(Spec{Name: fault}, program)
+			if (err == nil) != want || err != nil && !errors.Is(err, ErrRefused) {
+				t.Errorf("%s, a program: %v: %v", fault, program, err)
+			}
+		}
+	}
+}

@@ -34,10 +34,10 @@ trap 'exit 143' TERM
 prepare() {
 	case "$1" in
 	node)
-		command -v node >/dev/null && command -v npm >/dev/null || {
+		if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
 			echo "targets.sh: error: node and npm are not in PATH: install Node 22, or name the other targets" >&2
 			return 1
-		}
+		fi
 		npm ci --prefix scripts/targets/node --no-audit --no-fund >&2
 		echo "exec node '$PWD/scripts/targets/node/reader.mjs'"
 		;;

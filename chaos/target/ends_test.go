@@ -109,14 +109,14 @@ func TestTargetsThatCannotBegin(t *testing.T) {
 				t.Error("it was ready")
 			default:
 			}
-			refused := *b
-			refused.in.Connect = Dial("nats://127.0.0.1:1")
-			if err := mustParse(t, name).Read(context.Background(), refused.in); !errors.Is(err, nats.ErrNoServers) {
+			refused := b.in
+			refused.Connect = Dial("nats://127.0.0.1:1")
+			if err := mustParse(t, name).Read(context.Background(), refused); !errors.Is(err, nats.ErrNoServers) {
 				t.Errorf("without a server: %v", err)
 			}
 			over, cancel := context.WithCancel(context.Background())
 			cancel()
-			if err := mustParse(t, name).Read(over, refused.in); err != nil {
+			if err := mustParse(t, name).Read(over, refused); err != nil {
 				t.Errorf("stopped before it began: %v", err)
 			}
 		})

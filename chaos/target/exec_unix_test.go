@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func newDesk(t *testing.T) *bed {
 	return b
 }
 
-// leftBehind fails when a process of the group is there after the end.
+// wantGone fails when a process of the group is there after the end.
 func (b *bed) wantGone(group int) {
 	b.Helper()
 	if pids := members(b.T, group); len(pids) > 0 {
@@ -222,7 +223,8 @@ func TestFreezeAndThaw(t *testing.T) {
 func TestProgramThatLeavesItsGroup(t *testing.T) {
 	t.Parallel()
 	b := newDesk(t)
-	b.start("exec:echo a-1; setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 5")
+	b.in.Env = []string{"AWAY=" + filepath.Join(t.TempDir(), "away")}
+	b.start(`exec:mkfifo "$AWAY"; echo a-1; setsid sh -c 'echo $$; echo yes >"$AWAY"; exec sleep 1000' & read -r yes <"$AWAY"; exit 5`)
 	b.awaitRead(2)
 	var escaped int
 	for _, id := range b.ids() {

@@ -123,7 +123,8 @@ func killProcess(t *testing.T, pid int) {
 	}
 }
 
-// allStopped says whether every living process of a group stands still.
+// allStopped says whether every living process of a group stands still: stopped, or
+// (D) a shell that waits for the stopped child that it has just begun by vfork.
 func allStopped(t *testing.T, group int) bool {
 	t.Helper()
 	out, err := exec.Command("ps", "-eo", "pgid=,stat=").Output()
@@ -131,7 +132,7 @@ func allStopped(t *testing.T, group int) bool {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(string(out), "\n") {
-		if f := strings.Fields(line); len(f) == 2 && f[0] == strconv.Itoa(group) && f[1][0] != 'T' && f[1][0] != 'Z' {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == strconv.Itoa(group) && !strings.ContainsRune("TDZ", rune(f[1][0])) {
 			return false
 		}
 	}
