@@ -129,9 +129,7 @@ func (r *reader) deaf() {
 
 // judge looks at a world whose faults are over.
 func (w *world) judge() {
-	quiet := max(w.now, w.over)
-	w.run(quiet)
-	quiet = max(w.now, w.over) // a slow link is over when all has arrived
+	quiet := w.calm()
 	limit := time.Duration(0)
 	for _, r := range w.readers {
 		limit = max(limit, r.cfg.limit())
@@ -148,6 +146,20 @@ func (w *world) judge() {
 	w.oneConsumer()
 	w.idle()
 	w.close()
+}
+
+// calm runs until the faults are over. What one sets off at its end counts, too: a
+// slow link is over when all has arrived, a server that was stopped while it was frozen
+// stops when it thaws.
+func (w *world) calm() (since time.Duration) {
+	for w.failed == nil {
+		since = max(w.now, w.over)
+		w.run(since + 3*wire)
+		if w.over <= since {
+			break
+		}
+	}
+	return since
 }
 
 // allRead looks whether everything that the stream holds was read, and what it does

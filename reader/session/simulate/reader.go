@@ -254,6 +254,9 @@ func (r *reader) status(attempt int, st session.Status) {
 		return
 	}
 	r.w.writeStatus(r, attempt, st)
+	if st.Code == 503 {
+		r.tally.reasoned(r.m.View(r.w.now).Consumer)
+	}
 	r.m.Status(r.w.now, attempt, st)
 	r.perform()
 }

@@ -76,6 +76,13 @@ func (t *tally) answered(r *reader, e *session.Effect, err error) {
 	t.refused[string(e.API)+e.Consumer] = r.w.now
 }
 
+// reasoned forgets the refusal of a question about a consumer: a 503 that comes at the
+// instant of the refusal is a reason of its own to ask. It ends the pull that asked, so
+// that it comes once and makes no loop.
+func (t *tally) reasoned(consumer string) {
+	delete(t.refused, string(session.APIConsumerInfo)+consumer)
+}
+
 // pulled notes a pull.
 func (t *tally) pulled(r *reader) {
 	now := r.w.now
