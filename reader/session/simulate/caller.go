@@ -98,21 +98,9 @@ func (r *reader) giveBackAll() {
 func (r *reader) ack(d session.Delivery) {
 	r.w.writeAcked(r, d)
 	r.m.Acked(d.Sequence, d.ConsumerSeq, d.Time)
-	r.toServer(func(*conn) {
-		if st := r.w.stream(); st != nil {
-			if c := st.Consumer(r.cfg.Durable); c != nil {
-				c.Ack(d.Sequence)
-			}
-		}
-	})
+	r.toServer(func(*conn) { r.w.server.Ack(streamName, r.cfg.Durable, d.Sequence, d.ConsumerSeq) })
 }
 
 func (r *reader) nak(sequence uint64) {
-	r.toServer(func(*conn) {
-		if st := r.w.stream(); st != nil {
-			if c := st.Consumer(r.cfg.Durable); c != nil {
-				c.Nak(sequence)
-			}
-		}
-	})
+	r.toServer(func(*conn) { r.w.server.Nak(streamName, r.cfg.Durable, sequence) })
 }

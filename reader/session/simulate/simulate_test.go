@@ -19,7 +19,7 @@ var (
 	toldFlag  = flag.Bool("progress", false, "print progress and the rate")
 )
 
-// most is how many failures are told before the rest is only counted.
+// most is how many failures are shrunk; of the others only a line is told.
 const most = 3
 
 func TestSimulation(t *testing.T) {
@@ -39,11 +39,11 @@ func TestSimulation(t *testing.T) {
 	}
 	failed := simulate(*fromFlag, runs, progress(runs))
 	for i, f := range failed {
-		if i == most {
-			t.Errorf("%d more seeds fail", len(failed)-most)
-			break
+		if i < most {
+			tell(t, NewPlan(f.Seed), f)
+			continue
 		}
-		tell(t, NewPlan(f.Seed), f)
+		t.Error(f)
 	}
 }
 
@@ -59,6 +59,9 @@ func simulate(from, runs int64, done func(n int64)) (failed []*Failure) {
 					mu.Lock()
 					failed = append(failed, f)
 					mu.Unlock()
+					if *toldFlag {
+						fmt.Println(f)
+					}
 				}
 				done(finished.Add(1))
 			}

@@ -34,9 +34,37 @@ func (a *acks) drop(sequence uint64) {
 	}
 }
 
+// removed takes a message that the stream does not hold any more for acknowledged.
+func (a *acks) removed(c *Consumer, sequence uint64) {
+	if i := a.find(sequence); i >= 0 {
+		u := a.list[i]
+		a.drop(sequence)
+		a.acked(c, u)
+	}
+}
+
 func (a *acks) rolledBack(end uint64) {
 	a.list = slices.DeleteFunc(a.list, func(u unacked) bool { return u.sequence > end })
 	a.floor = min(a.floor, end)
+}
+
+// purged forgets what lies below the first message that a purge left.
+func (a *acks) purged(c *Consumer, first uint64) {
+	if !c.Config.Explicit {
+		return
+	}
+	if a.floor < first {
+		a.floor = first - 1
+		for _, u := range slices.Clone(a.list) {
+			if u.sequence < first {
+				a.drop(u.sequence)
+				a.cseq = max(a.cseq, u.cseq)
+			}
+		}
+	}
+	if len(a.list) == 0 && !c.s.PurgesOne {
+		a.floor, a.cseq = c.next-1, c.cseq
+	}
 }
 
 // again gives a message that is to be sent again.
@@ -68,7 +96,13 @@ func (a *acks) acked(c *Consumer, u unacked) {
 	case len(a.list) == 0:
 		a.floor, a.cseq = c.dseq, c.cseq
 	case u.cseq == a.cseq+1:
-		a.floor, a.cseq = a.list[0].sequence-1, a.list[0].cseq-1
+		a.floor, a.cseq = u.sequence, u.cseq
+		for _, o := range a.list {
+			if o.sequence > u.sequence {
+				a.floor, a.cseq = o.sequence-1, o.cseq-1
+				break
+			}
+		}
 	}
 }
 
@@ -106,23 +140,38 @@ func (t ackTimer) Fire() {
 	c.serve()
 }
 
-// Ack takes an acknowledgement: on a work-queue or interest stream it removes the
-// message.
-func (c *Consumer) Ack(sequence uint64) {
-	if c.gone || c.Away {
-		return
+// Ack takes an acknowledgement that names a durable, or a consumer, and what it was
+// told of the message: on a work-queue or interest stream it removes the message.
+// skipped says that the consumer was set behind it.
+func (s *Server) Ack(stream, name string, sequence, cseq uint64) (skipped bool) {
+	c, _, ok := s.find(stream, name)
+	if c == nil || !ok {
+		return false
+	}
+	if sequence >= c.next {
+		// It was delivered by another consumer of that name.
+		switch {
+		case s.AckBounded:
+			return false
+		case s.AckSkips:
+			c.next, c.dseq, skipped = sequence+1, sequence, true
+		}
 	}
 	i := c.acks.find(sequence)
-	if i < 0 {
-		return
+	switch {
+	case i >= 0:
+		u := c.acks.list[i]
+		c.acks.drop(sequence)
+		c.acks.acked(c, u)
+	case s.FloorSticks:
+		// What matches nothing moves the floor, too.
+		c.acks.acked(c, unacked{sequence: sequence, cseq: cseq})
 	}
-	u := c.acks.list[i]
-	c.acks.drop(sequence)
-	c.acks.acked(c, u)
 	if c.st.Retention != Limits && !c.wantedByOthers(sequence) {
 		c.st.Remove(sequence)
 	}
 	c.serve()
+	return skipped
 }
 
 func (c *Consumer) wantedByOthers(sequence uint64) bool {
@@ -135,16 +184,24 @@ func (c *Consumer) wantedByOthers(sequence uint64) bool {
 }
 
 // Nak has a message sent again at once.
-func (c *Consumer) Nak(sequence uint64) {
-	if i := c.acks.find(sequence); i >= 0 && !c.gone && !c.Away {
+func (s *Server) Nak(stream, name string, sequence uint64) {
+	c, _, ok := s.find(stream, name)
+	if c == nil || !ok {
+		return
+	}
+	if i := c.acks.find(sequence); i >= 0 {
 		c.acks.list[i].waits = true
 		c.serve()
 	}
 }
 
 // InProgress gives a message its ack_wait anew.
-func (c *Consumer) InProgress(sequence uint64) {
-	if i := c.acks.find(sequence); i >= 0 && !c.gone {
-		c.acks.list[i].due = c.s.now() + c.Config.AckWait
+func (s *Server) InProgress(stream, name string, sequence uint64) {
+	c, _, ok := s.find(stream, name)
+	if c == nil || !ok {
+		return
+	}
+	if i := c.acks.find(sequence); i >= 0 {
+		c.acks.list[i].due = s.now() + c.Config.AckWait
 	}
 }

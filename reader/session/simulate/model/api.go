@@ -173,9 +173,10 @@ func (st *Stream) add(name string, cfg Config) *Consumer {
 }
 
 func (c *Consumer) info() *Info {
+	c.recount()
 	i := &Info{
 		Name: c.Name, Config: c.Config, Level: c.s.Level, DeliveredConsumer: c.cseq, DeliveredStream: c.dseq,
-		AckFloor: c.acks.floor, AckPending: c.acks.open(), Waiting: c.Waiting(), Pending: c.pending, Paused: c.s.Pauses && c.paused(),
+		AckFloor: c.acks.floor, AckPending: c.acks.open(), Waiting: c.Waiting(), Pending: c.waits(), Paused: c.s.Pauses && c.paused(),
 	}
 	for _, u := range c.acks.list {
 		if u.deliveries > 1 {

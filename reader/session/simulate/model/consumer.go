@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math/bits"
 	"slices"
 	"time"
 )
@@ -63,16 +64,17 @@ type Consumer struct {
 	asked   Config // as the create said it
 	born    int
 	gone    bool
-	next    uint64 // the stream sequence to look at next
-	dseq    uint64 // delivered.stream_seq
-	cseq    uint64 // delivered.consumer_seq
-	pending uint64
-	listed  []uint64 // what is left of a last_per_subject snapshot
+	next    uint64   // the stream sequence to look at next
+	dseq    uint64   // delivered.stream_seq
+	cseq    uint64   // delivered.consumer_seq
+	pending int64    // messages that wait, as the server counts
+	listed  []uint64 // what is left of a last_per_subject snapshot, some of it removed
 	pulls   []*waiting
 	active  time.Duration
 	spread  time.Duration // added to the threshold
 	pauseBy time.Duration
 	acks    acks
+	fetched []fetched
 	pinned  bool // a client has the priority group to itself
 }
 
@@ -183,9 +185,25 @@ func (c *Consumer) lastOfEach() (all []uint64) {
 	return all
 }
 
+// sseq is the sequence that a server holds for the next one.
+func (c *Consumer) sseq() uint64 {
+	if len(c.listed) > 0 {
+		return c.dseq + 1
+	}
+	return c.next
+}
+
+// waits is how many messages a consumer says to wait.
+func (c *Consumer) waits() uint64 { return uint64(max(c.pending, 0)) }
+
 // count makes the number of waiting messages anew.
 func (c *Consumer) count() {
-	c.pending = uint64(len(c.listed))
+	c.pending = 0
+	for _, seq := range c.listed {
+		if seq >= c.sseq() && c.st.at(seq) != nil {
+			c.pending++
+		}
+	}
 	for seq := max(c.next, c.st.first); seq <= c.st.last; seq++ {
 		if m := c.st.at(seq); m != nil && c.matches(m.Subject) {
 			c.pending++
@@ -195,25 +213,34 @@ func (c *Consumer) count() {
 
 // removed notes that the stream does not hold a message any more.
 func (c *Consumer) removed(m *Message) {
-	c.acks.drop(m.Sequence)
-	if i := slices.Index(c.listed, m.Sequence); i >= 0 {
-		c.listed = slices.Delete(c.listed, i, i+1)
-		c.pending--
-		return
-	}
-	if m.Sequence >= c.next && c.matches(m.Subject) {
+	c.acks.removed(c, m.Sequence)
+	if m.Sequence >= c.sseq() && c.matches(m.Subject) {
 		c.pending--
 	}
 }
 
-// purged moves a consumer over what a purge took.
-func (c *Consumer) purged() {
-	c.next = max(c.next, c.st.first)
-	c.dseq = max(c.dseq, c.st.first-1)
+// purged moves a consumer to the first message that a purge left.
+func (c *Consumer) purged(first uint64) {
+	c.next, c.dseq = max(c.next, first), max(c.dseq, first-1)
+	c.acks.purged(c, first)
+}
+
+// recount makes the count of what waits right, as far as a server does that when it is
+// asked about a consumer.
+func (c *Consumer) recount() {
+	left := int64(c.st.last) - int64(c.sseq()) + 1
+	switch {
+	case c.pending <= 0:
+	case c.s.CountBounded:
+		c.pending = max(min(c.pending, int64(c.st.held), left), 0)
+	case left <= 0, c.pending > int64(c.st.held):
+		c.count()
+	}
 }
 
 // rolledBack brings a consumer back to the stream's end.
 func (c *Consumer) rolledBack() {
+	c.fetched = nil
 	end := c.st.last
 	c.next = min(c.next, end+1)
 	c.dseq = min(c.dseq, end)
@@ -224,6 +251,7 @@ func (c *Consumer) rolledBack() {
 
 // SetBack is a killed server whose consumer forgot its last n deliveries.
 func (c *Consumer) SetBack(n uint64) {
+	c.fetched = nil
 	n = min(n, c.cseq)
 	for ; n > 0 && c.dseq >= c.st.first && c.dseq > 0; c.dseq-- {
 		if m := c.st.at(c.dseq); m != nil && c.matches(m.Subject) {
@@ -258,7 +286,19 @@ func (c *Consumer) take() (m *Message, deliveries int) {
 		}
 	}
 	if len(c.listed) > 0 {
-		return c.st.at(c.listed[0]), 1
+		if m := c.st.at(c.listed[0]); m != nil {
+			return m, 1
+		}
+		// What was removed is passed over, but not before the server looks again.
+		c.dseq++
+		if c.s.Level > 0 {
+			c.dseq = c.listed[0]
+		}
+		c.listed = c.listed[1:]
+		return nil, 0
+	}
+	if c.s.Prefetches && bits.OnesCount64(c.Config.Filter) > 1 {
+		return c.prefetched(), 1
 	}
 	for c.next <= c.st.last {
 		if m := c.st.at(c.next); m != nil && c.matches(m.Subject) {
@@ -269,6 +309,7 @@ func (c *Consumer) take() (m *Message, deliveries int) {
 			c.dseq = c.next - 1
 		}
 	}
+	c.pending = 0
 	return nil, 0
 }
 
@@ -279,9 +320,12 @@ func (c *Consumer) sent(m *Message, deliveries int) {
 		c.acks.sent(c, m.Sequence, deliveries)
 		return
 	}
-	if len(c.listed) > 0 {
+	switch {
+	case len(c.listed) > 0:
 		c.listed = c.listed[1:]
-	} else {
+	case len(c.fetched) > 0:
+		c.next, c.fetched[0].msg = c.fetched[0].next, nil
+	default:
 		c.next = m.Sequence + 1
 	}
 	c.dseq = m.Sequence

@@ -12,22 +12,22 @@ import (
 
 // modelled is a model under a clock of its own.
 type modelled struct {
-	server   *model.Server
-	stream   string
-	made     int
-	now      time.Duration
-	due      agenda
-	seq      int
-	subs     map[model.Inbox]bool // false: nobody reads it
-	other    []model.Inbox        // on another connection
-	in       inboxes
-	tokens   uint64
-	stamps   int64
-	consumer map[uint64]*model.Consumer // who sent a message, to acknowledge it
+	server  *model.Server
+	stream  string
+	made    int
+	now     time.Duration
+	due     agenda
+	seq     int
+	subs    map[model.Inbox]bool // false: nobody reads it
+	other   []model.Inbox        // on another connection
+	in      inboxes
+	tokens  uint64
+	stamps  int64
+	replies map[uint64]model.Delivery // of a message: how it was sent, to acknowledge it
 }
 
 func newModelled(era model.Era, stream string) *modelled {
-	m := &modelled{stream: stream, subs: map[model.Inbox]bool{}, consumer: map[uint64]*model.Consumer{}}
+	m := &modelled{stream: stream, subs: map[model.Inbox]bool{}, replies: map[uint64]model.Delivery{}}
 	m.server = model.NewServer(m, era)
 	return m
 }
@@ -59,7 +59,7 @@ func (m *modelled) At(at time.Duration, t model.Timer) {
 }
 func (m *modelled) Interest(in model.Inbox) bool { _, ok := m.subs[in]; return ok }
 func (m *modelled) Message(in model.Inbox, _ uint64, d model.Delivery) {
-	m.consumer[d.Sequence] = d.Consumer
+	m.replies[d.Sequence] = d
 	if m.subs[in] {
 		m.in.heard(int(in), messageWords(d.Sequence, d.ConsumerSeq, d.Deliveries, d.Pending))
 	}
@@ -151,6 +151,10 @@ func (m *modelled) do(o *order, _ string) string {
 		m.st().Remove(uint64(whole(name)))
 	case "purge":
 		below := uint64(o.number("below", 0))
+		if subject := o.options["subject"]; subject != "" {
+			m.st().PurgeSubject(strings.Index("abcdefgh", subject), below, o.number("keep", 0))
+			break
+		}
 		if below == 0 {
 			below = m.st().Last() + 1
 		}
@@ -217,8 +221,15 @@ func (m *modelled) do(o *order, _ string) string {
 		m.tokens++
 		m.server.PullRaw(m.stream, name, model.Inbox(whole(o.word(1))), m.tokens, o.words[2])
 	case "ack", "nak", "progress":
-		seq := uint64(whole(name))
-		map[string]func(uint64){"ack": m.consumer[seq].Ack, "nak": m.consumer[seq].Nak, "progress": m.consumer[seq].InProgress}[o.verb](seq)
+		d := m.replies[uint64(whole(name))]
+		switch o.verb {
+		case "ack":
+			m.server.Ack(m.stream, d.Consumer.Name, d.Sequence, d.ConsumerSeq)
+		case "nak":
+			m.server.Nak(m.stream, d.Consumer.Name, d.Sequence)
+		case "progress":
+			m.server.InProgress(m.stream, d.Consumer.Name, d.Sequence)
+		}
 	default:
 		panic("unknown verb: " + o.line)
 	}

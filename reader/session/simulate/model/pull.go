@@ -149,7 +149,7 @@ func (c *Consumer) visible() int {
 	if c.paused() {
 		return 0
 	}
-	n := int(c.pending)
+	n := int(c.waits())
 	for _, u := range c.acks.list {
 		if u.waits {
 			n++
@@ -197,8 +197,13 @@ func (p *waiting) Fire() {
 	if p.Heartbeat > 0 && now >= p.beat {
 		p.beat = now + p.Heartbeat
 		c.tell(p, Status{Code: 100, Text: "Idle Heartbeat", HasLast: true})
+		if len(c.listed) > 0 {
+			c.serve()
+		}
 	}
-	p.arm()
+	if !p.done {
+		p.arm()
+	}
 }
 
 // tell sends a status to a pull, with what such a status says of pull or consumer.
@@ -210,7 +215,7 @@ func (c *Consumer) tell(p *waiting, st Status) {
 		st.PendingMessages, st.PendingBytes = p.Batch, p.MaxBytes
 	}
 	if st.HasLast {
-		st.LastConsumer, st.LastStream = c.cseq, max(c.dseq, c.next-1)
+		st.LastConsumer, st.LastStream = c.cseq, max(c.dseq, c.sseq()-1)
 	}
 	c.s.h.Status(p.inbox, p.Token, st)
 }
@@ -274,7 +279,7 @@ func (c *Consumer) give(p *waiting, m *Message, deliveries int) {
 	p.served = true
 	c.pinned = c.Config.Pinned && c.s.Groups
 	c.s.h.Message(p.inbox, p.Token, Delivery{Consumer: c, Sequence: m.Sequence, ConsumerSeq: c.cseq, Deliveries: deliveries,
-		Time: m.Time, Pending: c.pending, Size: m.Size})
+		Time: m.Time, Pending: c.waits(), Size: m.Size})
 	c.pulls = c.pulls[1:]
 	if p.Batch > 0 {
 		p.beat = c.s.now() + p.Heartbeat

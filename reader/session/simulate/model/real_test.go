@@ -236,6 +236,12 @@ func (r *real) do(o *order, want string) string {
 		if n := o.number("below", 0); n > 0 {
 			body["seq"] = n
 		}
+		if n := o.number("keep", 0); n > 0 {
+			body["keep"] = n
+		}
+		if subject := o.options["subject"]; subject != "" {
+			body["filter"] = r.stream + "." + subject
+		}
 		must("STREAM.PURGE."+r.stream, body)
 	case "create":
 		subject := "CONSUMER.CREATE." + consumer
@@ -307,6 +313,12 @@ func (r *real) do(o *order, want string) string {
 		reply := r.replies[uint64(whole(name))]
 		r.mu.Unlock()
 		body := map[string]string{"ack": "+ACK", "nak": "-NAK", "progress": "+WPI"}[o.verb]
+		if o.has("ignored") {
+			if err := errors.Join(r.nc.Publish(reply, []byte(body)), r.nc.Flush()); err != nil {
+				r.t.Errorf("%s: %v", o.line, err)
+			}
+			break
+		}
 		if _, err := r.nc.Request(reply, []byte(body), patience); err != nil {
 			r.t.Errorf("%s: %v", o.line, err)
 		}

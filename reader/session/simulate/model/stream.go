@@ -104,9 +104,7 @@ func (st *Stream) Publish(at int64, subject, size int) uint64 {
 	for _, c := range st.consumers {
 		if c.matches(subject) {
 			wanted = true
-			if st.last >= c.next {
-				c.pending++
-			}
+			c.pending++ // also of one that begins farther on
 		}
 	}
 	if st.Retention == Interest && !wanted {
@@ -192,8 +190,39 @@ func (st *Stream) Purge(below uint64) {
 	}
 	st.trim()
 	for _, c := range st.consumers {
-		if st.held == 0 || c.dseq < st.first {
-			c.purged()
+		c.count()
+		c.purged(st.first)
+	}
+}
+
+// PurgeSubject removes what a subject has below a sequence (0: all), but its last few
+// (keep). What waits is counted before a consumer moves, so that one which passes over
+// messages counts too many.
+func (st *Stream) PurgeSubject(subject int, below uint64, keep int) {
+	var all []uint64
+	for m := range st.Messages {
+		if m.Subject == subject && (below == 0 || m.Sequence < below) {
+			all = append(all, m.Sequence)
+		}
+	}
+	for _, seq := range all[:max(len(all)-keep, 0)] {
+		st.Remove(seq)
+	}
+	left := st.last + 1 // the first one that the subject still has
+	for m := range st.Messages {
+		if m.Subject == subject {
+			left = m.Sequence
+			break
+		}
+	}
+	for _, c := range st.consumers {
+		one, part := c.Config.Filter == 1<<subject, c.Config.Filter&(1<<subject) != 0
+		switch {
+		case one, part && st.s.PassesOver:
+			c.purged(left)
+		case st.s.PurgesOne:
+		case part, c.Config.Filter == 0:
+			c.purged(st.first)
 		}
 	}
 }
@@ -228,7 +257,7 @@ func (s *Server) Restart() {
 			for _, p := range c.pulls {
 				p.done = true
 			}
-			c.pulls = nil
+			c.pulls, c.fetched = nil, nil
 			c.active = s.h.Now()
 			if c.Config.Memory {
 				st.forget(c)
