@@ -160,6 +160,8 @@ type streamAnswer struct {
 		First    uint64    `json:"first_seq"`
 		Last     uint64    `json:"last_seq"`
 		LastTime time.Time `json:"last_ts"`
+		Messages uint64    `json:"messages"`
+		Bytes    uint64    `json:"bytes"`
 	} `json:"state"`
 }
 
@@ -275,6 +277,7 @@ func (s streamAnswer) facts() *session.StreamFacts {
 		Created: nanos(s.Created), First: s.State.First, Last: s.State.Last, LastTime: nanos(s.State.LastTime),
 		Limits: s.Config.Retention == "limits", Retention: s.Config.Retention, Subjects: s.Config.Subjects,
 	}
+	f.Weight = int(s.State.Bytes / max(s.State.Messages, 1))
 	f.Mirror = len(s.Config.Mirror) > 0 && string(s.Config.Mirror) != "null"
 	return f
 }

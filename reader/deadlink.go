@@ -14,9 +14,9 @@ func (l *link) bytesIn() uint64 {
 }
 
 // suspect begins the question whether the link is dead: a session fell silent.
-func (l *link) suspect() {
+func (l *link) suspect(transit time.Duration) {
 	l.mu.Lock()
-	ping := !l.closed && l.rules.Suspect(l.now(), l.bytesIn())
+	ping := !l.closed && l.rules.Suspect(l.now(), l.bytesIn(), transit)
 	l.rearm()
 	l.mu.Unlock()
 	if ping {
@@ -68,6 +68,14 @@ func (l *link) tick() {
 	}
 }
 
+// echo tells a reader when a PING that is sent from here on is answered.
+func (l *link) echo(r *Reader) {
+	l.mu.Lock()
+	l.echoes = append(l.echoes, r)
+	l.mu.Unlock()
+	l.ping()
+}
+
 // pingTimeout bounds the wait for a PONG: the longest the rules wait.
 const pingTimeout = 60 * time.Second
 
@@ -89,7 +97,11 @@ func (l *link) ping() {
 
 func (l *link) pings(life context.Context) {
 	for {
-		before := l.nc.LastError()
+		l.mu.Lock()
+		echoes := l.echoes
+		l.echoes = nil
+		l.mu.Unlock()
+		before, sent := l.nc.LastError(), time.Now()
 		ctx, cancel := context.WithTimeout(life, pingTimeout)
 		err := l.nc.FlushWithContext(ctx)
 		cancel()
@@ -97,6 +109,15 @@ func (l *link) pings(life context.Context) {
 			if subject, ok := deniedSubject(after); ok {
 				l.each(func(r *Reader) { r.denied(subject, after) })
 			}
+		}
+		if err == nil && len(echoes) > 0 {
+			// What came before the PONG may still wait for its callback. An error is a
+			// closed connection.
+			_ = l.nc.Barrier(func() {
+				for _, r := range echoes {
+					r.ponged(sent)
+				}
+			})
 		}
 		l.mu.Lock()
 		if err == nil {

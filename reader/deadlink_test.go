@@ -113,8 +113,8 @@ func (b *bed) sameStory(r *reader.Reader, next error, want error, parts ...strin
 	}
 }
 
-// Over a link on which one message takes longer than silence, dead link and proof,
-// the reader goes on: the waits grow, the connection is not made anew for ever.
+// Over a link on which one message takes longer than silence, dead link and proof, the
+// reader goes on. It was fast before: the connection is made anew once at most.
 func TestDeadLinkIsNotASlowOne(t *testing.T) {
 	t.Parallel()
 	const messages = 3
@@ -134,7 +134,7 @@ func TestDeadLinkIsNotASlowOne(t *testing.T) {
 		}
 	}
 	t.Logf("connection made anew %d times, %d sessions, %v", b.count("connection_forced"), r.Status().Session.Number, r.Status().Replaced)
-	if n := b.count("connection_forced"); n > 3 {
+	if n := b.count("connection_forced"); n > 1 {
 		t.Fatalf("the connection was made anew %d times\n%s", n, b.story())
 	}
 }

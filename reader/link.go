@@ -32,6 +32,7 @@ type link struct {
 
 	pinging   bool
 	pingAgain bool
+	echoes    []*Reader // that want to hear of the next PING's PONG
 
 	users  int        // guarded by the registry's lock
 	hooks  sync.Mutex // held while the hooks go on or off

@@ -101,7 +101,10 @@ func (r *Reader) do(e session.Effect) {
 	case session.DoPing:
 		r.link.ping()
 	case session.DoSuspect:
-		r.link.suspect()
+		r.link.suspect(e.Timeout)
+	case session.DoEcho:
+		r.link.suspect(e.Timeout)
+		r.link.echo(r)
 	case session.DoProven:
 		r.link.proven()
 	}

@@ -176,6 +176,11 @@ func (r *Reader) forced() {
 	})
 }
 
+// ponged hands the rules the answer to a PING that was sent at a time.
+func (r *Reader) ponged(sent time.Time) {
+	r.input(func(m *session.Machine, now time.Duration) { m.Pong(now, sent.Sub(r.base)) })
+}
+
 // stream gives the name of the stream, which Open may have had to find.
 func (r *Reader) stream() string {
 	r.mu.Lock()

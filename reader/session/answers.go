@@ -223,7 +223,8 @@ func (m *Machine) pull(now time.Duration) {
 	if s.roomFor > 0 {
 		size = 0 // the next message is larger than the others
 	}
-	q, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, size)
+	m.flow.measure()
+	q, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, size, m.flow.window(m.cfg.Heartbeat))
 	if !ok {
 		m.noteFull(now, s)
 		return
@@ -265,7 +266,7 @@ func (m *Machine) want(now time.Duration) {
 	if !m.full || s == nil || m.phase == Reading {
 		return
 	}
-	if _, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, m.buf.size); ok {
+	if _, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, m.buf.size, m.flow.window(m.cfg.Heartbeat)); ok {
 		m.full = false
 		if s.askedAt <= s.lastAnswer {
 			s.askedAt = now

@@ -15,7 +15,7 @@ func streamOf(a *args) *StreamFacts {
 	last := a.number("last", 0)
 	f := &StreamFacts{
 		Created: int64(a.number("created", 100)), First: a.number("first", 1), Last: last,
-		LastTime: int64(a.number("lasttime", last*10)), Retention: a.text("retention", "limits"), Mirror: a.has("mirror"),
+		LastTime: int64(a.number("lasttime", last*10)), Retention: a.text("retention", "limits"), Mirror: a.has("mirror"), Weight: int(a.number("weight", 0)),
 	}
 	f.Limits = f.Retention == "limits"
 	return f

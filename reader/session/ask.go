@@ -29,9 +29,12 @@ func (m *Machine) fallSilent(now time.Duration) {
 	s.silent = true
 	m.enterSilent(now)
 	m.tell(Event{Kind: KindSessionSilent, Consumer: s.consumer, Inbox: s.inbox, Deaf: now - m.deafSince(now)})
-	m.do(Effect{Do: DoSuspect})
+	m.suspect()
 	m.ask(now, CauseAnswersLost)
 }
+
+// suspect asks whether the link is dead.
+func (m *Machine) suspect() { m.do(Effect{Do: DoSuspect, Timeout: m.flow.transit()}) }
 
 // ask tells why a session owes its answer, once (rule 3). there is the cause when
 // the consumer turns out to exist.

@@ -54,17 +54,21 @@ type attempt struct {
 	probeBy time.Duration // when an unanswered probe counts as lost
 }
 
-func (a *attempt) wake(w *wake) {
-	if a.proofBy > 0 {
+func (a *attempt) wake(m *Machine, w *wake) {
+	switch {
+	case a.proofBy == 0:
+	case a.step == draining:
 		w.at(a.proofBy)
-		if a.step == proving {
-			w.at(a.probeBy)
+	default:
+		w.at(m.certainAt(a.proofBy))
+		if a.step == proving && a.probeBy < a.proofBy {
+			w.at(m.certainAt(a.probeBy))
 		}
 	}
 }
 
 func (a *attempt) tick(m *Machine, now time.Duration) {
-	if a.proofBy > 0 && now < a.proofBy && a.step == proving && now >= a.probeBy {
+	if a.proofBy > 0 && now < a.proofBy && a.step == proving && m.overdue(now, a.probeBy) {
 		m.probeAgain(now, a)
 		return
 	}
@@ -73,6 +77,9 @@ func (a *attempt) tick(m *Machine, now time.Duration) {
 	}
 	if a.step == draining {
 		m.Drained(now, a.sess.attempt)
+		return
+	}
+	if !m.overdue(now, a.proofBy) {
 		return
 	}
 	m.rec.unproven++

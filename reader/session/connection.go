@@ -13,6 +13,7 @@ func (m *Machine) Disconnected(now time.Duration) {
 		return
 	}
 	m.connected = false
+	m.flow.renew()
 	if !m.started {
 		return
 	}

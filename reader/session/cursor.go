@@ -29,6 +29,7 @@ type StreamFacts struct {
 	Created     int64
 	First, Last uint64
 	LastTime    int64
+	Weight      int  // of a message, on average; 0 unknown
 	Limits      bool // limits retention
 	Retention   string
 	Mirror      bool

@@ -12,6 +12,7 @@ func (m *Machine) deliverUnproven(now time.Duration, a *attempt, d Delivery) Ver
 	if a.step != proving && a.step != pinning {
 		return Drop
 	}
+	m.flow.came(d.Size, now-s.deafSince(), m.pending > 0)
 	s.answered(now)
 	s.pulls.received(now, d.Size)
 	m.buf.weigh(d.Size)

@@ -16,7 +16,8 @@ const (
 	DoRequest                   // send the API request, then Sent and Answer
 	DoCancel                    // the request's answer is no longer wanted
 	DoPing                      // a PING behind the first pull: it brings a refusal within a round trip
-	DoSuspect                   // the session is silent: is the link dead?
+	DoSuspect                   // the session is silent: is the link dead? A message may be on its way for Timeout
+	DoEcho                      // the same, and Pong wants the answer to a PING that is sent now
 	DoProven                    // a session is proven: the link lives
 
 	DoEvent      // local: tell Event

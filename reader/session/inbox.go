@@ -56,6 +56,7 @@ func (m *Machine) deliverInUse(now time.Duration, s *Session, d Delivery) Verdic
 		return Drop
 	}
 	since := m.deafSince(now)
+	m.flow.came(d.Size, now-since, m.pending > 0)
 	s.answered(now)
 	s.pulls.received(now, d.Size)
 	m.buf.weigh(d.Size)

@@ -34,6 +34,7 @@ var commands = map[string]func(*story, *args){
 	"reconnected":  func(s *story, _ *args) { s.m.Reconnected(s.now) },
 	"closed":       func(s *story, a *args) { s.m.ConnectionClosed(s.now, errors.New(a.word(1))) },
 	"forced":       func(s *story, a *args) { s.m.Forced(s.now, a.word(1)) },
+	"pong":         func(s *story, a *args) { s.m.Pong(s.now, s.now-a.duration("age", 0)) },
 	"denied":       func(s *story, a *args) { s.m.Denied(s.now, a.word(1), "permissions violation for "+a.word(1)) },
 	"replace":      func(s *story, a *args) { s.m.Replace(s.now, a.wordNumber(1)) },
 	"unwish":       func(s *story, a *args) { s.m.Unwish(s.now, a.wordNumber(1)) },

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // effectLine is what an effect looks like in a transcript. An api_request event
@@ -24,7 +25,9 @@ func effectLine(e Effect) string {
 	case DoPing:
 		return "ping"
 	case DoSuspect:
-		return "suspect the link"
+		return "suspect the link" + waitText(e.Timeout)
+	case DoEcho:
+		return "echo" + waitText(e.Timeout)
 	case DoProven:
 		return "link proven"
 	case DoEvent:
@@ -47,6 +50,13 @@ func effectLine(e Effect) string {
 		return "all done"
 	}
 	panic(fmt.Sprintf("unknown effect %d", e.Do))
+}
+
+func waitText(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" after %s for a message on its way", d)
 }
 
 func pullLine(e Effect) string {

@@ -34,16 +34,19 @@ type Link struct {
 	forcedAt time.Duration // the last one
 	unproven bool          // no proof followed the last one
 	wait     time.Duration // W; 0 is deadWait
+	transit  time.Duration // how long one message may be on its way, beyond W
 }
 
 // Suspect notes that a session fell silent while bytesIn bytes had arrived on the
 // connection in all. ping asks for a PING whose answer is told by Pong; while one
-// is unanswered there is no second.
-func (l *Link) Suspect(now time.Duration, bytesIn uint64) (ping bool) {
+// is unanswered there is no second. Arrived are whole messages only: one of them may be
+// on its way for transit.
+func (l *Link) Suspect(now time.Duration, bytesIn uint64, transit time.Duration) (ping bool) {
 	if l.forcing {
 		return false
 	}
 	if l.suspected {
+		l.transit = max(l.transit, transit)
 		if l.moved || bytesIn != l.bytes {
 			// This silence began later than the one that sent the PING.
 			l.quietAt, l.bytes, l.moved = now, bytesIn, false
@@ -52,6 +55,7 @@ func (l *Link) Suspect(now time.Duration, bytesIn uint64) (ping bool) {
 	}
 	l.renewWait(now)
 	l.suspected, l.pingAt, l.quietAt, l.bytes, l.moved = true, now, now, bytesIn, false
+	l.transit = transit
 	return true
 }
 
@@ -94,7 +98,7 @@ func (l *Link) Wake() (time.Duration, bool) {
 	case l.moved:
 		return l.pingAt + deadWaitMax, true
 	}
-	return min(l.quietAt+l.wait, l.pingAt+deadWaitMax), true
+	return min(l.quietAt+l.wait+l.transit, l.pingAt+deadWaitMax), true
 }
 
 // Tick decides whether the connection is to be made anew. After a force nothing
@@ -104,7 +108,7 @@ func (l *Link) Tick(now time.Duration, bytesIn uint64) (force bool) {
 		return false
 	}
 	l.moved = l.moved || bytesIn != l.bytes
-	dead := !l.moved && now >= l.quietAt+l.wait
+	dead := !l.moved && now >= l.quietAt+l.wait+l.transit
 	oneWay := now >= l.pingAt+deadWaitMax
 	if !dead && !oneWay {
 		return false

@@ -7,10 +7,10 @@ import (
 
 func TestDeadLinkIsForcedWhenNothingArrives(t *testing.T) {
 	var l Link
-	if !l.Suspect(10*time.Second, 500) {
+	if !l.Suspect(10*time.Second, 500, 0) {
 		t.Fatal("no PING asked for")
 	}
-	if l.Suspect(11*time.Second, 500) {
+	if l.Suspect(11*time.Second, 500, 0) {
 		t.Fatal("a second PING while the first is unanswered")
 	}
 	if at, ok := l.Wake(); !ok || at != 12*time.Second {
@@ -22,7 +22,7 @@ func TestDeadLinkIsForcedWhenNothingArrives(t *testing.T) {
 	if !l.Tick(12*time.Second, 500) {
 		t.Fatal("not forced after W with nothing arriving")
 	}
-	if l.Suspect(12500*time.Millisecond, 500) {
+	if l.Suspect(12500*time.Millisecond, 500, 0) {
 		t.Fatal("suspected while it is being made anew")
 	}
 	if _, ok := l.Wake(); ok {
@@ -30,9 +30,29 @@ func TestDeadLinkIsForcedWhenNothingArrives(t *testing.T) {
 	}
 }
 
+func TestDeadLinkIsNotForcedWhileAMessageMayBeOnItsWay(t *testing.T) {
+	var l Link
+	l.Suspect(0, 500, time.Second)
+	if at, ok := l.Wake(); !ok || at != 3*time.Second {
+		t.Fatalf("wake %v %v, want 3s: W and a message", at, ok)
+	}
+	l.Suspect(time.Second, 500, 16*time.Second)
+	if at, ok := l.Wake(); !ok || at != 18*time.Second {
+		t.Fatalf("wake %v %v, want 18s: W and the longest of what may be on its way", at, ok)
+	}
+	if l.Tick(17*time.Second, 500) || !l.Tick(18*time.Second, 500) {
+		t.Fatal("want a force at 18s")
+	}
+	l.Reconnected(19 * time.Second)
+	l.Suspect(30*time.Second, 500, 0)
+	if at, _ := l.Wake(); at != 34*time.Second {
+		t.Fatalf("wake %v, want 34s: twice W, and nothing more", at)
+	}
+}
+
 func TestDeadLinkOneWayIsForcedAfterAMinute(t *testing.T) {
 	var l Link
-	l.Suspect(0, 500)
+	l.Suspect(0, 500, 0)
 	if l.Tick(2*time.Second, 501) {
 		t.Fatal("forced although something arrived")
 	}
@@ -46,9 +66,9 @@ func TestDeadLinkOneWayIsForcedAfterAMinute(t *testing.T) {
 
 func TestDeadLinkANewSilenceCountsFromItsOwnBeginning(t *testing.T) {
 	var l Link
-	l.Suspect(0, 500)
+	l.Suspect(0, 500, 0)
 	l.Tick(2*time.Second, 501)
-	l.Suspect(5*time.Second, 501)
+	l.Suspect(5*time.Second, 501, 0)
 	if at, _ := l.Wake(); at != 7*time.Second {
 		t.Fatalf("wake %v, want 7s", at)
 	}
@@ -66,12 +86,12 @@ func TestDeadLinkLives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var l Link
-			l.Suspect(0, 500)
+			l.Suspect(0, 500, 0)
 			sign(&l)
 			if _, ok := l.Wake(); ok || l.Tick(time.Hour, 500) {
 				t.Fatal("forced a link that lives")
 			}
-			if !l.Suspect(time.Hour, 500) {
+			if !l.Suspect(time.Hour, 500, 0) {
 				t.Fatal("the next silence asks for no PING")
 			}
 		})
@@ -81,7 +101,7 @@ func TestDeadLinkLives(t *testing.T) {
 // force lets a suspicion run into a force and gives how long it took.
 func force(t *testing.T, l *Link, now time.Duration) time.Duration {
 	t.Helper()
-	if !l.Suspect(now, 0) {
+	if !l.Suspect(now, 0, 0) {
 		t.Fatalf("%v: no PING asked for", now)
 	}
 	at, ok := l.Wake()

@@ -60,6 +60,10 @@ type Machine struct {
 	pending uint64
 	passing passing
 	buf     buffer
+	flow    flow
+	pinged  time.Duration // when the last PING of DoEcho went out
+	pong    time.Duration // when the newest of those that were answered did
+	pongAt  time.Duration // when that was answered
 	end     end
 	asks    questions
 	left    leftovers
@@ -156,7 +160,7 @@ func (m *Machine) Wake() (time.Duration, bool) {
 	}
 	for _, r := range m.reqs {
 		if r.deadline > 0 {
-			w.at(r.deadline)
+			w.at(m.certainAt(r.deadline))
 		}
 	}
 	if m.connected {
@@ -174,13 +178,13 @@ func (m *Machine) wakeConnected(w *wake) {
 		return
 	}
 	if m.try != nil {
-		m.try.wake(w)
+		m.try.wake(m, w)
 	} else if m.rec.on {
 		w.at(m.rec.nextAt)
 	}
 	if s := m.cur; s != nil {
 		if t, ok := s.silentAt(m.cfg.Heartbeat, m.connectedAt); ok && m.phase == Reading {
-			w.at(t)
+			w.at(m.certainAt(t))
 		}
 		if s.pauseTill > 0 {
 			w.at(s.pauseTill)
@@ -192,7 +196,7 @@ func (m *Machine) wakeConnected(w *wake) {
 			w.at(m.pauseTill)
 		}
 		if t, ok := s.pulls.lapses(2 * m.cfg.Heartbeat); ok && m.phase == Reading {
-			w.at(t)
+			w.at(m.certainAt(t))
 		}
 	}
 }
@@ -244,10 +248,11 @@ func (m *Machine) tickSession(now time.Duration) {
 	if s == nil || m.ended() {
 		return
 	}
-	if t, ok := s.silentAt(m.cfg.Heartbeat, m.connectedAt); ok && now >= t && m.phase == Reading {
+	if t, ok := s.silentAt(m.cfg.Heartbeat, m.connectedAt); ok && m.phase == Reading && m.overdue(now, t) {
 		m.fallSilent(now)
 	}
-	if m.phase == Reading && s.pulls.lapse(now, 2*m.cfg.Heartbeat) {
+	if t, ok := s.pulls.lapses(2 * m.cfg.Heartbeat); ok && m.phase == Reading && m.overdue(now, t) {
+		s.pulls.lapse(now, 2*m.cfg.Heartbeat)
 		m.pull(now)
 	}
 	m.endPause(now, s)

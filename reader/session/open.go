@@ -47,6 +47,7 @@ func (m *Machine) look(a *attempt) {
 		}
 		m.looked = true
 		f := ans.Stream
+		m.flow.heavy = max(m.flow.heavy, f.Weight)
 		if m.cfg.private() && !f.Limits {
 			m.failAttempt(now, fmt.Errorf("%w: stream %s has %s retention: set Durable", ErrConfig, m.cfg.Stream, f.Retention))
 			return

@@ -180,8 +180,9 @@ func (b *buffer) weigh(size int) {
 // ask says how many messages and bytes the next pull may ask for; ok is false
 // while there is not enough room for a pull that is worth a request. size is what
 // a message weighed lately, 0 unknown: a pull reserves the bytes it is likely to
-// need, so that the next one can go out before it ends.
-func (c *Config) ask(b buffer, p *pulls, l Limits, size int) (q Pull, ok bool) {
+// need, so that the next one can go out before it ends. window bounds what is out at a
+// time; one message always may be.
+func (c *Config) ask(b buffer, p *pulls, l Limits, size, window int) (q Pull, ok bool) {
 	if l.Waiting > 0 && p.outstanding() && len(p.open) >= l.Waiting {
 		return q, false
 	}
@@ -195,6 +196,7 @@ func (c *Config) ask(b buffer, p *pulls, l Limits, size int) (q Pull, ok bool) {
 	depth := maxBatch
 	if size > 0 {
 		depth = min(depth, max(maxBytes/size, 1))
+		depth = min(depth, max(window/size, 1))
 	}
 	free := c.MaxMessages - b.msgs - p.msgs
 	if p.msgs > depth/2 || free < max(depth/2, 1) {

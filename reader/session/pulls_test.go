@@ -73,7 +73,7 @@ func TestAskKeepsWithinPull(t *testing.T) {
 			}
 		}
 		b, p = buffer{}, pulls{}
-		q, ok := c.ask(b, &p, l, 0)
+		q, ok := c.ask(b, &p, l, 0, 0)
 		if !ok || q.Batch < 1 || q.MaxBytes < 1 || q.Heartbeat > q.Expires/2 {
 			t.Fatalf("seed %d: nothing is asked for with all the room there is: %+v", seed, q)
 		}
@@ -83,7 +83,7 @@ func TestAskKeepsWithinPull(t *testing.T) {
 func playAsk(r *rand.Rand, now time.Duration, c *Config, p *pulls, b *buffer, l Limits) {
 	switch r.Intn(4) {
 	case 0:
-		if q, ok := c.ask(*b, p, l, b.size*r.Intn(2)); ok {
+		if q, ok := c.ask(*b, p, l, b.size*r.Intn(2), 1+r.Intn(1000)); ok {
 			p.send(now, q)
 		}
 	case 1:

@@ -126,7 +126,7 @@ func (m *Machine) failAttempt(now time.Duration, err error) {
 		return
 	}
 	if errors.Is(err, ErrNoAnswer) {
-		m.do(Effect{Do: DoSuspect})
+		m.suspect()
 	}
 	m.rec.fails++
 	m.rec.lastErr, m.rec.failure = err, true

@@ -108,7 +108,7 @@ func (m *Machine) openRequests() []RequestID {
 func (m *Machine) expireRequests(now time.Duration) {
 	for _, id := range m.openRequests() {
 		r, ok := m.reqs[id]
-		if !ok || r.deadline == 0 || now < r.deadline {
+		if !ok || r.deadline == 0 || !m.overdue(now, r.deadline) {
 			continue
 		}
 		m.cancel(id)

@@ -62,6 +62,28 @@ func (r *reader) ping() {
 	r.w.later(r.w.now+2*wire, call(func() { r.pinging = false }))
 }
 
+// suspect asks whether the link is dead.
+func (r *reader) suspect(transit time.Duration) {
+	if r.link.Suspect(r.w.now, r.bytesIn, transit) {
+		r.ping()
+	}
+	r.rearmLink()
+}
+
+// echo asks for a PONG that the rules want to hear of.
+func (r *reader) echo() {
+	if r.conn == nil {
+		return
+	}
+	sent := r.w.now
+	r.toServer(func(c *conn) {
+		r.toClient(c, 6, func() {
+			r.link.Pong(r.w.now)
+			r.input(fmt.Sprintf("pong age=%s", r.w.now-sent), func() { r.m.Pong(r.w.now, sent) })
+		})
+	})
+}
+
 func (r *reader) rearmLink() {
 	at, ok := r.link.Wake()
 	if !ok || r.linkWake > 0 && r.linkWake <= at {

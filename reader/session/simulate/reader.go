@@ -136,10 +136,10 @@ func (r *reader) do(e *session.Effect) {
 	case session.DoPing:
 		r.ping()
 	case session.DoSuspect:
-		if r.link.Suspect(w.now, r.bytesIn) {
-			r.ping()
-		}
-		r.rearmLink()
+		r.suspect(e.Timeout)
+	case session.DoEcho:
+		r.suspect(e.Timeout)
+		r.echo()
 	case session.DoProven:
 		r.link.Proven(w.now)
 	case session.DoEvent:

@@ -62,7 +62,11 @@ var mutants = []mutant{
 	{"attempts are not counted", 5, "recovery.go", "n > 0 && m.rec.fails >= n {\n", "n > 0 && m.rec.fails >= n && !MUTANT {\n"},
 	{"the total timeout is not kept", 5, "machine.go", "	if m.rec.on && !m.ended() && m.cfg.Retry.TotalTimeout > 0 &&", "	if m.rec.on && !MUTANT && !m.ended() && m.cfg.Retry.TotalTimeout > 0 &&"},
 	{"the wait for a proof does not grow", 5, "prove.go", "proofWaitAfter(m.rec.unproven)\n", "proofWaitAfter(when(!MUTANT, m.rec.unproven))\n"},
-	{"a request has no deadline", 5, "requests.go", "		if !ok || r.deadline == 0 || now < r.deadline {\n", "		if !ok || r.deadline == 0 || now < r.deadline || MUTANT {\n"},
+	{"a request has no deadline", 5, "requests.go", "		if !ok || r.deadline == 0 || !m.overdue(now, r.deadline) {\n", "		if !ok || r.deadline == 0 || MUTANT || !m.overdue(now, r.deadline) {\n"},
+	{"what is behind a message is late", 5, "flow.go", "	case transit == 0:\n		return true\n", "	case transit == 0, MUTANT:\n		return true\n"},
+	{"a PONG is not waited for", 5, "flow.go", "	case m.pong >= due:\n", "	case m.pong >= due, MUTANT && m.pong > 0:\n"},
+	{"a PONG says nothing", 5, "flow.go", "	if sent > m.pong {\n", "	if sent > m.pong && !MUTANT {\n"},
+	{"a PONG says more than came before it", 5, "flow.go", "		return m.pongAt + handover\n", "		return m.pongAt + handover - shorter(MUTANT, handover)\n"},
 
 	// 6. Only a missing stream is fatal.
 	{"a missing stream is fatal at once", 6, "recovery.go", "!m.cfg.WaitForStream && now >= m.rec.graceAt\n", "!m.cfg.WaitForStream && (now >= m.rec.graceAt || MUTANT)\n"},
@@ -147,6 +151,9 @@ var mutants = []mutant{
 	{"a link on which something moves is dead", 13, "link.go", "	dead := !l.moved &&", "	dead := (!l.moved || MUTANT) &&"},
 	{"the wait for a dead link does not grow", 13, "link.go", "	case l.unproven:\n", "	case l.unproven && !MUTANT:\n"},
 
+	{"a link is dead while a message is on its way", 13, "link.go", "	l.transit = transit\n", "	l.transit = shorter(!MUTANT, transit)\n"},
+	{"a link that was fast is fast for ever", 13, "connection.go", "	m.flow.renew()\n", "	if !MUTANT {\n		m.flow.renew()\n	}\n"},
+
 	// 14. Close ends the local state at once.
 	{"Close waits for the server", 14, "end.go", "	m.do(Effect{Do: DoEnd, Err: ErrClosed})\n", "	if !MUTANT {\n		m.do(Effect{Do: DoEnd, Err: ErrClosed})\n	}\n"},
 	{"what is left is not removed at the end", 14, "leftovers.go", "	case Ending:\n		return now < m.left.by\n", "	case Ending:\n		return now < m.left.by && !MUTANT\n"},
@@ -156,6 +163,9 @@ var mutants = []mutant{
 	{"a full buffer pulls on", 15, "pulls.go", "	free := c.MaxMessages - b.msgs - p.msgs\n", "	free := c.MaxMessages - when(!MUTANT, b.msgs) - p.msgs\n"},
 	{"bytes are not bounded", 15, "pulls.go", "	freeBytes := c.MaxBytes - b.bytes - p.bytes\n", "	freeBytes := c.MaxBytes - when(!MUTANT, b.bytes+p.bytes)\n"},
 	{"what is asked for is not counted", 15, "pulls.go", "	p.msgs += q.Batch\n", "	p.msgs += when(!MUTANT || p.msgs == 0, q.Batch)\n"},
+
+	{"a slow link's queue is not bounded", 15, "pulls.go", "		depth = min(depth, max(window/size, 1))\n", "		depth = min(depth, max(when(!MUTANT, window)/size, when(!MUTANT, 1), when(MUTANT, depth)))\n"},
+	{"the first pull does not care for the link", 15, "flow.go", "		return firstWindow\n", "		return firstWindow << when(MUTANT, 3)\n"},
 
 	// 16. Many readers, one connection.
 	{"slots without end", 16, "slots.go", "	return s.active < limit && u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots\n", "	return (s.active < limit || MUTANT2) && (MUTANT || u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots)\n"},
