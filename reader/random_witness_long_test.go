@@ -321,9 +321,6 @@ func (w *witness) story(around time.Time, within time.Duration) string {
 	defer w.mu.Unlock()
 	b := bed{}
 	for _, e := range w.events {
-		if e.Kind == session.KindCaughtUp || e.Kind == session.KindBufferFull {
-			continue // hundreds a second
-		}
 		if around.IsZero() && e.Kind != session.KindAPIRequest || e.Time.Sub(around).Abs() <= within {
 			b.events = append(b.events, e)
 		}

@@ -11,7 +11,7 @@ import (
 // eventFacts are what a reader's events tell the oracle.
 type eventFacts struct {
 	deaf     []deafPeriod
-	open     *deafPeriod // a session that is silent or lost, not yet healed
+	open     *deafPeriod // a session that is silent, lost or cut off, not yet healed
 	told     []span
 	resets   []reset
 	sessions int
@@ -35,6 +35,10 @@ func (f *eventFacts) add(e reader.Event) {
 	case session.KindSessionSilent, session.KindSessionLost:
 		if f.open == nil && (e.Session == 0 || e.Session >= f.current) {
 			f.open = &deafPeriod{from: e.Time.Add(-e.Deaf), cause: e.Cause}
+		}
+	case session.KindDisconnected:
+		if f.open == nil && e.Deaf > 0 { // else the caller has not asked for anything
+			f.open = &deafPeriod{from: e.Time.Add(-e.Deaf), cause: session.CauseReconnected}
 		}
 	case session.KindSessionOpened:
 		f.current = e.Session

@@ -185,6 +185,9 @@ func TestJudgeDeafness(t *testing.T) {
 			return s
 		}(), Held, 54 * time.Second},
 		{"deaf to the end", opened().event(session.KindSessionSilent, 1, 10*time.Second, 4*time.Second), Broken, 54 * time.Second},
+		{"lost, and deaf to the end", opened().event(session.KindSessionLost, 1, 10*time.Second, 4*time.Second), Broken, 54 * time.Second},
+		{"cut off to the end", opened().event(session.KindDisconnected, 1, 10*time.Second, 4*time.Second), Broken, 54 * time.Second},
+		{"cut off with a full buffer", opened().event(session.KindDisconnected, 1, 10*time.Second, 0), Held, 0},
 		{"silent, then healed", opened().event(session.KindSessionSilent, 1, 10*time.Second, 4*time.Second).event(session.KindSessionHealed, 1, 11*time.Second, 5*time.Second), Held, 5 * time.Second},
 		{"the end of a session that was replaced", opened().event(session.KindSessionReplaced, 2, 5*time.Second, time.Second).event(session.KindSessionLost, 1, 6*time.Second, 0), Held, time.Second},
 	} {

@@ -230,22 +230,24 @@ func (m *Machine) pull(now time.Duration) {
 		return
 	}
 	s.roomFor, s.waited = 0, s.waited || m.full && (m.pending > 0 || now >= m.fullAt+briefly)
-	m.full = false
+	m.noteRoom(now)
 	m.sendPull(now, s, q)
 }
 
-// noteFull notes that no pull is out because the buffer is full. It is told once
-// until the caller has emptied the buffer: a slow one fills it again and again.
+// noteFull notes that no pull is out because the buffer is full.
 func (m *Machine) noteFull(now time.Duration, s *Session) {
 	if m.full || s.pulls.outstanding() || m.buf.msgs == 0 {
 		return
 	}
 	m.full, m.fullAt = true, now
-	if m.fullTold {
-		return
+	if m.crowded.on(now, m.cfg.Heartbeat) {
+		m.tell(Event{Kind: KindBufferFull, Sequence: m.cursor.Sequence, Count: uint64(m.buf.msgs)})
 	}
-	m.fullTold = true
-	m.tell(Event{Kind: KindBufferFull, Sequence: m.cursor.Sequence, Count: uint64(m.buf.msgs)})
+}
+
+func (m *Machine) noteRoom(now time.Duration) {
+	m.full = false
+	m.crowded.off(now)
 }
 
 // Took notes that the caller took messages out of the buffer.
@@ -253,7 +255,7 @@ func (m *Machine) Took(now time.Duration, msgs, bytes int) {
 	m.buf.msgs = max(m.buf.msgs-msgs, 0)
 	m.buf.bytes = max(m.buf.bytes-bytes, 0)
 	if m.buf.msgs == 0 {
-		m.buf.bytes, m.fullTold = 0, false
+		m.buf.bytes = 0
 	}
 	m.want(now)
 	m.pull(now)
@@ -267,7 +269,7 @@ func (m *Machine) want(now time.Duration) {
 		return
 	}
 	if _, ok := m.cfg.ask(m.buf, &s.pulls, m.limits, m.buf.size, m.flow.window(m.cfg.Heartbeat)); ok {
-		m.full = false
+		m.noteRoom(now)
 		if s.askedAt <= s.lastAnswer {
 			s.askedAt = now
 		}

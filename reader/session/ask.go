@@ -73,7 +73,8 @@ func (m *Machine) streamGone(now time.Duration, err error) {
 	s.condemned, s.gone = true, true
 	s.forget()
 	m.dropAsks()
-	m.tell(Event{Kind: KindSessionLost, Cause: CauseStreamGone, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence, Err: err})
+	m.tell(Event{Kind: KindSessionLost, Cause: CauseStreamGone, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence,
+		Deaf: now - m.deafSince(now), Err: err})
 	m.enterReplacing(now, CauseStreamGone, true, err)
 	m.rec.tries = 1
 	if m.try != nil {

@@ -36,7 +36,11 @@ func (m *Machine) Disconnected(now time.Duration) {
 			m.rec.tries--
 		}
 	}
-	m.tell(Event{Kind: KindDisconnected, Sequence: m.cursor.Sequence})
+	e := Event{Kind: KindDisconnected, Sequence: m.cursor.Sequence}
+	if m.cur != nil {
+		e.Deaf = now - m.deafSince(now)
+	}
+	m.tell(e)
 	if s := m.cur; s != nil {
 		s.silent = true
 		s.forget()
@@ -71,7 +75,8 @@ func (m *Machine) Reconnected(now time.Duration) {
 	}
 	if !m.rec.told {
 		m.rec.told = true
-		m.tell(Event{Kind: KindSessionLost, Cause: m.rec.cause, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence})
+		m.tell(Event{Kind: KindSessionLost, Cause: m.rec.cause, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence,
+			Deaf: now - m.deafSince(now)})
 	}
 	m.firstAttempt(now)
 }

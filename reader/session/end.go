@@ -85,7 +85,7 @@ func (m *Machine) askEnd(now time.Duration) {
 func (m *Machine) opened(now time.Duration) {
 	m.do(Effect{Do: DoOpened, Start: m.cursor})
 	if m.pending == 0 {
-		m.noteCaughtUp(0)
+		m.noteCaughtUp(now, 0)
 	}
 	if m.end.on && m.end.empty {
 		if m.cfg.private() {

@@ -98,7 +98,7 @@ type Event struct {
 	Attempt  int           // attempt of the recovery, from 1
 	Wait     time.Duration // pause until the next attempt
 	Took     time.Duration // duration of a replacement or a request
-	Deaf     time.Duration // from the old session's last answer (or the first pull after it) to the proof or the heal
+	Deaf     time.Duration // from the session's last answer (or the first pull after it) to the proof or the heal; on what comes before, until then
 	Request  string        // kind of an API request: stream_info, consumer_create, ...
 	Code     int           // status code, or the API's err_code
 	Err      error         // the failure

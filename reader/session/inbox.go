@@ -164,10 +164,8 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 	m.cursor, m.unread = Cursor{Sequence: d.Sequence, Time: d.Time}, false
 	m.buf.msgs++
 	m.buf.bytes += d.Size
-	if d.Pending == 0 || !m.caughtUp {
-		m.noteCaughtUp(d.Pending)
-	} else if d.Pending >= uint64(m.cfg.MaxMessages) {
-		m.caughtUp = false
+	if !s.snapshot || s.whole {
+		m.noteCaughtUp(now, d.Pending)
 	}
 	m.used(now, s, d)
 	return Accept
@@ -186,9 +184,12 @@ func (m *Machine) used(now time.Duration, s *Session, d Delivery) {
 	m.endBehind(now, s, d)
 }
 
-func (m *Machine) noteCaughtUp(pending uint64) {
-	if pending == 0 && !m.caughtUp {
-		m.caughtUp = true
+func (m *Machine) noteCaughtUp(now time.Duration, pending uint64) {
+	if pending > 0 {
+		m.caughtUp.off(now)
+		return
+	}
+	if m.caughtUp.on(now, m.cfg.Heartbeat) {
 		m.tell(Event{Kind: KindCaughtUp, Sequence: m.cursor.Sequence})
 	}
 }
@@ -221,10 +222,7 @@ func (m *Machine) acceptDurable(now time.Duration, d Delivery) Verdict {
 	}
 	m.buf.msgs++
 	m.buf.bytes += d.Size
-	m.noteCaughtUp(d.Pending)
-	if d.Pending > 0 {
-		m.caughtUp = false
-	}
+	m.noteCaughtUp(now, d.Pending)
 	if m.cur != nil {
 		m.endBehind(now, m.cur, d)
 	}

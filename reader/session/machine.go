@@ -77,7 +77,9 @@ type Machine struct {
 	blind    bool      // STREAM.INFO is not permitted
 	unseen   denial
 
-	full, fullTold, caughtUp, paused, waitingAcks, large bool
+	full, paused, waitingAcks, large bool
+
+	crowded, caughtUp spell // the buffer is full; nothing waits
 
 	fullAt    time.Duration // since when the buffer is full
 	pauseTill time.Duration // when the pause is over by itself, 0 unknown

@@ -46,7 +46,8 @@ func (m *Machine) lose(now time.Duration, cause Cause, failure bool, err error) 
 		return
 	}
 	m.dropAsks()
-	m.tell(Event{Kind: KindSessionLost, Cause: cause, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence, Err: err})
+	m.tell(Event{Kind: KindSessionLost, Cause: cause, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence,
+		Deaf: now - m.deafSince(now), Err: err})
 	m.enterReplacing(now, cause, failure, err)
 	m.rec.told = true
 	if failure {

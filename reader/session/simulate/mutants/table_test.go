@@ -167,6 +167,9 @@ var mutants = []mutant{
 	{"a slow link's queue is not bounded", 15, "pulls.go", "		depth = min(depth, max(window/size, 1))\n", "		depth = min(depth, max(when(!MUTANT, window)/size, when(!MUTANT, 1), when(MUTANT, depth)))\n"},
 	{"the first pull does not care for the link", 15, "flow.go", "		return firstWindow\n", "		return firstWindow << when(MUTANT, 3)\n"},
 
+	{"what comes and goes is told each time", 15, "spell.go", "s.over > 0 && now >= s.over+heartbeat\n", "s.over > 0 && (MUTANT || now >= s.over+heartbeat)\n"},
+	{"what comes again is not told", 15, "spell.go", "	if s.told && s.over == 0 {\n", "	if s.told && s.over == 0 && !MUTANT {\n"},
+
 	// 16. Many readers, one connection.
 	{"slots without end", 16, "slots.go", "	return s.active < limit && u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots\n", "	return (s.active < limit || MUTANT2) && (MUTANT || u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots)\n"},
 	{"a connection's slots without end", 16, "slots.go", "	return s.active < limit && u.active < max(limit*streamSlots/linkSlots, 1) && u.active+u.late < streamSlots\n", ""},
