@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cases='^Test(Origin|Long)'
+cases='^Test(Origin|Long|LimitsOfTheRate|DeadLink)'
 
 case "${1:-}" in
 -h | --help)
