@@ -99,12 +99,19 @@ func TestLostProbeIsSentAgain(t *testing.T) {
 	b.expect(r, 1, 5)
 	undo := b.fault("api-timeout(subject=CONSUMER.MSG.NEXT.>,pulls=true)")
 	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
-	failed := b.await("replace_failed", 2)
-	b.await("retry_waiting", 2)
-	b.eventually("the third attempt has sent its pull twice", func() bool {
+	b.await("replace_failed", 3)
+	var failed int
+	b.eventually("a later attempt has sent its pull twice", func() bool {
+		var last time.Time
+		failed = 0
+		for _, e := range b.seen() {
+			if e.Kind == "replace_failed" {
+				failed, last = failed+1, e.Time
+			}
+		}
 		n := 0
 		for _, f := range b.proxy.Firings() {
-			if f.Frame.Subject != "" && f.Time.After(failed.Time) {
+			if f.Frame.Subject != "" && f.Time.After(last) {
 				n++
 			}
 		}
@@ -113,8 +120,8 @@ func TestLostProbeIsSentAgain(t *testing.T) {
 	undo()
 	b.publish(6, 10)
 	b.expect(r, 6, 10)
-	if n := b.count("replace_failed"); n != 2 {
-		t.Fatalf("%d attempts failed, want 2: the third one heals\n%s", n, b.story())
+	if n := b.count("replace_failed"); n != failed {
+		t.Fatalf("%d attempts failed, want %d: the one under way heals\n%s", n, failed, b.story())
 	}
 }
 
