@@ -219,11 +219,11 @@ func TestDemoTakesTheCatalogue(t *testing.T) {
 					text += "+100ms"
 				}
 				if f.Layer != chaos.LayerWire {
-					step = time.Second // a busy server needs its time
+					step = 2 * time.Second // a busy server needs its time
 				}
 				args, names, at = append(args, "--inject", text), append(names, f.Name), at+step
 			}
-			args = append(args, "--duration", (at + time.Second).String())
+			args = append(args, "--duration", (at + 3*time.Second).String())
 			var stdout, stderr strings.Builder
 			if code := Main(t.Context(), args, strings.NewReader(""), &stdout, &stderr, ""); code != exitGood {
 				t.Errorf("code %d\n%s%s", code, stdout.String(), stderr.String())
