@@ -51,7 +51,7 @@ const tagKey = "nats-reader.watch"
 func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines *printer) (*scene, error) {
 	c := &scene{lines: lines, plan: plan, s: s, tag: nuid.Next(), acted: map[string]int{}}
 	c.oracle = oracle.New(oracle.Rules{
-		Measure: plan.measure(), Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
+		Measure: plan.measure(), OthersPublish: true, Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
 		Deafness: oracle.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),
 	})
 	set := c.setForeign

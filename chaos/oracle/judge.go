@@ -1,173 +1,175 @@
 package oracle
 
 import (
-	"fmt"
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 )
 
-// Judge gives the verdict on all that was observed.
+// Judge gives the verdict on all that was observed so far.
 func (o *Oracle) Judge(end Ending) Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	v := Verdict{
-		Finding: Held, MeasuredBy: o.rules.Measure, Blind: o.rules.Blind, Delivered: o.delivered, Acknowledged: o.acknowledged(),
-		Sessions: o.events.sessions, APIRequests: end.APIRequests, WireBytes: end.WireBytes, Orphans: end.Orphans, Limits: o.rules.Limits,
+		Finding: Held, MeasuredBy: o.rules.Measure, Blind: o.rules.Blind, Allowance: o.rules.Deafness,
+		Attempted: o.attempted, Acknowledged: o.acknowledged, Delivered: o.delivered,
+		MostConsumers: o.consumers, WireBytes: end.WireBytes, Orphans: end.Orphans,
 	}
 	if o.rules.Measure == BySequences && o.rules.AtLeastOnce {
 		v.MeasuredBy = ByNothing
 	}
-	o.count(&v, end)
-	o.judgeDeafness(&v, end)
-	v.breach(KindLost, v.Lost, "%s lost", counted(v.Lost, "message"))
-	v.breach(KindDuplicated, v.Duplicated, "%s delivered twice", counted(v.Duplicated, "message"))
-	v.breach(KindOutOfOrder, v.OutOfOrder, "%s out of order", counted(v.OutOfOrder, "message"))
-	v.breach(KindUnexpected, v.Unexpected, "%s read that were never published", counted(v.Unexpected, "message"))
-	v.breach(KindOrphans, uint64(max(v.Orphans, 0)), "%s of ours left on the server", counted(uint64(max(v.Orphans, 0)), "consumer"))
-	v.doubt(end.Err != nil, "the reader ended: %v", end.Err)
+	v.Limits = o.limits()
+	found := o.samples.clone()
+	o.countRequests(&v, end)
+	var unread []interval
+	if o.rules.Measure == ByIDs {
+		unread = o.countIDs(&v, found, end)
+	} else {
+		o.bySequences(&v, found)
+	}
+	v.breach(found, KindLost, v.Lost, v.Limits.Lost, "message", "lost")
+	v.breach(found, KindDuplicated, v.Duplicated, v.Limits.Duplicated, "message", "delivered twice")
+	v.breach(found, KindOutOfOrder, v.OutOfOrder, v.Limits.OutOfOrder, "message", "out of order")
+	v.breach(found, KindUnexpected, v.Unexpected, v.Limits.Unexpected, "message", "read that were never published")
+	o.judgeTimes(&v, unread, end)
+	o.judgeCounts(&v, end)
+	o.doubts(&v, end)
+	return v
+}
+
+// limits are those of the rules with what their defaults are.
+func (o *Oracle) limits() Limits {
+	l := o.rules.Limits
+	for _, limit := range []**uint64{&l.Lost, &l.Unexpected, &l.Orphans} {
+		if *limit == nil {
+			*limit = new(uint64)
+		}
+	}
+	if !o.rules.AtLeastOnce {
+		for _, limit := range []**uint64{&l.Duplicated, &l.OutOfOrder} {
+			if *limit == nil {
+				*limit = new(uint64)
+			}
+		}
+	}
+	return l
+}
+
+func (o *Oracle) countRequests(v *Verdict, end Ending) {
+	told := &o.ownRequests
+	if o.requests.total > 0 {
+		told = &o.requests
+	}
+	v.APIRequests, v.MostRequestsInMinute = cmp.Or(end.APIRequests, told.total), told.most
+}
+
+// cutShort says whether what was not read yet is not lost, unless something behind it was read.
+func (o *Oracle) cutShort(end Ending) bool {
+	return end.Interrupted || end.Err != nil && !o.rules.NeverEnds
+}
+
+// countIDs judges by the publishers' ids, and gives the times in which messages waited that were never read.
+func (o *Oracle) countIDs(v *Verdict, found samples, end Ending) (unread []interval) {
+	a := o.accounts(end)
+	over, cut := nanos(end.Time), o.cutShort(end)
+	strange := uint64(0)
+	for _, name := range slices.Sorted(maps.Keys(o.writers)) {
+		w := o.writers[name]
+		for n, r := range w.store.all() {
+			if !r.waits() {
+				continue
+			}
+			at, odd := a.explains(r)
+			switch {
+			case at != 0:
+				v.Told++
+				if odd {
+					strange++
+				}
+			case !cut || n < w.highest:
+				v.lose(found, w, n, r)
+			}
+			if passed := r.passed(); at == 0 && passed != 0 && !o.rules.AtLeastOnce {
+				at = passed // it is lost, and nobody is silent about it
+			}
+			if until := cmp.Or(at, over); until > r.acknowledged && (at != 0 || !cut) {
+				unread = append(unread, interval{r.acknowledged, until})
+			}
+		}
+	}
+	v.UnknownRead = o.unknownRead
+	v.Unknown = o.attempted - o.acknowledged - o.unknownRead
+	v.Duplicated, v.OutOfOrder, v.Unexpected = o.duplicated, o.disordered, o.unexpected
+	descents, more := o.order.broken(o.anew(end.Periods))
+	v.OutOfOrder += uint64(len(descents)) + more
+	for _, d := range descents {
+		found.add(KindOutOfOrder, d.sample, "behind stream sequence %d", d.behind)
+	}
+	o.allowRedelivery(v)
+	v.doubt(strange > 0, "the server took back %s, and no fault had it do so", counted(strange, "acknowledged message"))
+	return unread
+}
+
+// allowRedelivery takes out what at least once allows.
+func (o *Oracle) allowRedelivery(v *Verdict) {
+	if !o.rules.AtLeastOnce {
+		return
+	}
+	if v.Limits.Duplicated == nil {
+		v.Redelivered, v.Duplicated = v.Redelivered+v.Duplicated, 0
+	}
+	if v.Limits.OutOfOrder == nil {
+		v.Redelivered, v.OutOfOrder = v.Redelivered+v.OutOfOrder, 0
+	}
+}
+
+// lose counts one lost message by where it lies among what was read of its writer.
+func (v *Verdict) lose(found samples, w *writer, n uint64, r record) {
+	v.Lost++
+	here := Sample{ID: ID(w.name, n), Sequence: r.sequence, Time: moment(r.acknowledged)}
+	switch {
+	case n > w.highest:
+		v.LostPostfix++
+		if w.highest == 0 {
+			found.add(KindLost, here, "postfix: nothing of %s was read", w.name)
+			return
+		}
+		found.add(KindLost, here, "postfix: %s was the last that was read", ID(w.name, w.highest))
+	case n < w.lowest:
+		v.LostPrefix++
+		found.add(KindLost, here, "prefix: %s was the first that was read", ID(w.name, w.lowest))
+	default:
+		v.LostMiddle++
+		found.add(KindLost, here, "middle: a message behind it was read at %s", moment(r.passed()).Format("15:04:05.000"))
+	}
+}
+
+// judgeCounts judges the figures that are single numbers.
+func (o *Oracle) judgeCounts(v *Verdict, end Ending) {
+	l := v.Limits
+	if !o.rules.Blind {
+		v.Sessions = o.events.sessions
+		v.breach(nil, KindSessions, uint64(v.Sessions), l.Sessions, "session", "")
+	}
+	v.breach(nil, KindAPIRequests, v.APIRequests, l.APIRequests, "API request", "")
+	v.breach(nil, KindAPIRequestsPerMinute, v.MostRequestsInMinute, l.APIRequestsPerMinute, "API request", "in one minute")
+	v.breach(nil, KindOrphans, uint64(max(v.Orphans, 0)), l.Orphans, "consumer", "of ours left on the server")
+	v.breach(nil, KindConsumers, uint64(v.MostConsumers), l.Consumers, "consumer", "at one time")
+	v.breach(nil, KindWireBytes, v.WireBytes, l.WireBytes, "byte", "on the wire")
+	if end.Err != nil && o.rules.NeverEnds {
+		v.violate(Violation{Kind: KindEnded, Count: 1, Limit: "0", Text: "the target ended by itself: " + end.Err.Error(), Samples: []Sample{{Time: end.Time.UTC()}}})
+	}
+}
+
+// doubts are what keeps a contract that was not seen to break from being held.
+func (o *Oracle) doubts(v *Verdict, end Ending) {
+	v.doubt(end.Err != nil && !o.rules.NeverEnds, "the reader ended: %v", end.Err)
 	for _, err := range end.Failed {
 		v.doubt(true, "%v", err)
 	}
 	v.doubt(end.Undrained > 0 && v.Lost == 0, "%s not read within the time to drain", counted(end.Undrained, "message"))
-	v.doubt(o.rules.Measure == ByIDs && o.acknowledged() == 0 && !end.Interrupted, "no message was published")
-	return v
-}
-
-func (o *Oracle) count(v *Verdict, end Ending) {
-	if o.rules.Measure == BySequences {
-		c := bySequences(o.runs, &o.events, o.rules)
-		v.Lost, v.Duplicated, v.OutOfOrder, v.Told = c.lost, c.duplicated, c.disordered, c.told
-		return
-	}
-	destroyed := o.destructions(end)
-	for _, w := range o.writers {
-		lost, told := w.lost(o.events.told, destroyed)
-		if end.Interrupted || end.Err != nil {
-			// Cut short: what was not read yet is not lost, unless something behind it was read.
-			lost = min(lost, w.lostBefore(o.events.told, destroyed))
-		}
-		v.Lost += lost
-		v.Told += told
-		v.Duplicated += w.duplicated
-		v.OutOfOrder += w.disordered
-		v.Unexpected += w.unexpectedReads()
-		for i := range w.ids {
-			if p := &w.ids[i]; !p.attempted.IsZero() && p.acknowledged.IsZero() && p.reads == 0 {
-				v.Unknown++
-			}
-		}
-	}
-	if o.rules.AtLeastOnce {
-		v.Duplicated, v.OutOfOrder = 0, 0
-	}
-}
-
-// lostBefore is lost among what was published before the newest message read.
-func (w *writer) lostBefore(told []span, destroyed []destruction) uint64 {
-	before := writer{ids: w.ids[:max(w.highest, w.base)-w.base]}
-	lost, _ := before.lost(told, destroyed)
-	return lost
-}
-
-func (o *Oracle) acknowledged() (n uint64) {
-	for _, w := range o.writers {
-		n += w.base
-		for i := range w.ids {
-			if !w.ids[i].acknowledged.IsZero() {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// destructions are the faults that destroyed messages, in the order they fired.
-func (o *Oracle) destructions(end Ending) []destruction {
-	var all []destruction
-	var after time.Time
-	for _, p := range end.Periods {
-		if !p.Destructive {
-			continue
-		}
-		until := p.To
-		if until.IsZero() {
-			until = end.Time
-		}
-		all = append(all, destruction{after: after, until: until, cursor: p.Cursor})
-		if end.SkipsOnReset {
-			all = append(all, destruction{after: p.From, until: o.events.readsAgain(until)})
-		}
-		after = until
-	}
-	return all
-}
-
-func (o *Oracle) judgeDeafness(v *Verdict, end Ending) {
-	for _, d := range o.events.deafUntil(end.Time) {
-		length := d.to.Sub(d.from)
-		v.LongestDeaf = max(v.LongestDeaf, length)
-		limit := faultTime(end.Periods, d, end.Time) + o.rules.Deafness
-		v.breach(KindDeaf, times(length > limit), "deaf for %s after %s, allowed %s", rounded(length), d.cause, rounded(limit))
-	}
-	if o.rules.Measure != ByIDs {
-		return
-	}
-	// The reader's word is checked: a message that was stored must not wait longer
-	// than a deaf reader may.
-	for _, w := range o.writers {
-		waits := w.waits
-		for i := range w.ids {
-			waits = append(waits, w.ids[i].waited())
-		}
-		v.breachOf(waits, o.rules.Deafness, end)
-	}
-}
-
-// breachOf tells the longest of the waits that are not allowed.
-func (v *Verdict) breachOf(waits []deafPeriod, allowed time.Duration, end Ending) {
-	var worst, limit time.Duration
-	for _, wait := range waits {
-		length := wait.to.Sub(wait.from)
-		if length <= allowed || length <= worst {
-			continue
-		}
-		if l := allowed + faultTime(end.Periods, wait, end.Time); length > l {
-			worst, limit = length, l
-		}
-	}
-	v.breach(KindSilence, times(worst > 0), "a stored message waited %s, allowed %s", rounded(worst), rounded(limit))
+	v.doubt(o.rules.Measure == ByIDs && o.acknowledged == 0 && !end.Interrupted, "no message was published")
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
-
-// times is how often: once or never.
-func times(happened bool) uint64 {
-	if happened {
-		return 1
-	}
-	return 0
-}
-
-// counted is a number with its noun.
-func counted(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func (v *Verdict) breach(kind Kind, count uint64, format string, args ...any) {
-	if count > 0 {
-		v.Finding = Broken
-		v.Violations = append(v.Violations, Violation{Kind: kind, Count: count, Text: fmt.Sprintf(format, args...)})
-	}
-}
-
-func (v *Verdict) doubt(doubtful bool, format string, args ...any) {
-	if !doubtful {
-		return
-	}
-	if v.Finding == Held {
-		v.Finding = Unknown
-	}
-	v.Doubts = append(v.Doubts, fmt.Sprintf(format, args...))
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/reader"
+	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
 // Oracle collects what was published, read, told and made to fail, and judges it.
@@ -13,14 +14,37 @@ import (
 type Oracle struct {
 	rules Rules
 
-	mu        sync.Mutex
-	writers   map[string]*writer
-	foreign   uint64 // messages that are no publisher's of ours
-	delivered uint64
-	lastRead  time.Time
-	runs      []run
-	events    eventFacts
-	changed   chan struct{} // holds a value when something came in since the last look
+	mu           sync.Mutex
+	writers      map[string]*writer
+	attempted    uint64
+	acknowledged uint64
+	unsettled    uint64 // acknowledged and not read
+	accounted    uint64 // of them explained, when it was last looked
+	looked       int    // what was told by then
+	delivered    uint64
+	duplicated   uint64
+	disordered   uint64
+	unexpected   uint64
+	unknownRead  uint64 // read, and not acknowledged so far
+	last         lastID
+	heights      heights
+	order        order
+	quiet        quiet
+	series       series
+	runs         []run
+	events       eventFacts
+	requests     requests // told by the server's side
+	ownRequests  requests // told by the reader's events
+	consumers    int
+	position     uint64
+	samples      samples
+	changed      chan struct{} // holds a value when something came in since the last look
+}
+
+// lastID is the id that was read before.
+type lastID struct {
+	id string
+	at time.Time
 }
 
 // New makes an oracle that has seen nothing.
@@ -28,17 +52,34 @@ func New(rules Rules) *Oracle {
 	if rules.Deafness == 0 {
 		rules.Deafness = DefaultDeafness()
 	}
-	return &Oracle{rules: rules, writers: map[string]*writer{}, changed: make(chan struct{}, 1)}
+	return &Oracle{rules: rules, writers: map[string]*writer{}, samples: samples{}, changed: make(chan struct{}, 1)}
 }
 
-// Attempted tells that an id is published for the first time.
+// Ready tells that reading has begun: what is stored by then waits from then on.
+func (o *Oracle) Ready(at time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.quiet.ready = nanos(at)
+}
+
+// Attempted tells that an id is to be published, before it is for the first time.
 func (o *Oracle) Attempted(id string, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if name, n, ok := splitID(id); ok {
-		if p := o.writer(name).at(n); p != nil {
-			p.attempted = at
-		}
+	name, n, ok := splitID(id)
+	if !ok {
+		return
+	}
+	w := o.writers[name]
+	if w == nil {
+		w = &writer{name: name}
+		o.writers[name] = w
+	}
+	if r, forgotten := w.store.at(n); !forgotten && r.attempted == 0 {
+		o.attempted++
+		w.latest = max(w.latest, n)
+		r.attempted = nanos(at)
+		w.store.put(n, r)
 	}
 }
 
@@ -46,32 +87,32 @@ func (o *Oracle) Attempted(id string, at time.Time) {
 func (o *Oracle) Acknowledged(id string, sequence uint64, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if name, n, ok := splitID(id); ok {
-		w := o.writer(name)
-		if p := w.at(n); p != nil {
-			p.acknowledged, p.sequence = at, sequence
-		}
-		w.forget(o.rules.Deafness)
+	name, n, ok := splitID(id)
+	w := o.writers[name]
+	if !ok || w == nil {
+		return // it was never attempted
 	}
+	r, forgotten := w.store.at(n)
+	if forgotten || r.attempted == 0 || r.acknowledged != 0 {
+		return
+	}
+	o.acknowledged++
+	r.acknowledged, r.sequence = nanos(at), sequence
+	o.heights.acknowledged(r)
+	o.series.at(r.acknowledged).published++
+	if r.read {
+		o.unknownRead--
+		o.settle(r)
+	} else {
+		o.unsettled++
+	}
+	w.store.put(n, r)
 }
 
-// Read tells one message that the reader handed out.
-func (o *Oracle) Read(d Delivery) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	defer o.signal()
-	o.delivered++
-	o.lastRead = d.Time
-	o.runs = extend(o.runs, d)
-	if o.rules.Measure != ByIDs {
-		return
-	}
-	name, n, ok := splitID(d.ID)
-	if !ok {
-		o.foreign++ // nobody published it, unless others do
-		return
-	}
-	o.writer(name).read(n, d)
+// settle notes that a message is acknowledged and read.
+func (o *Oracle) settle(r record) {
+	o.series.at(max(r.acknowledged, r.readAt)).settled++
+	o.quiet.wait(r.acknowledged, r.readAt)
 }
 
 // Event tells an event of the reader.
@@ -80,6 +121,24 @@ func (o *Oracle) Event(e reader.Event) {
 	defer o.mu.Unlock()
 	defer o.signal()
 	o.events.add(e)
+	if e.Kind == session.KindAPIRequest {
+		o.ownRequests.add(e.Request, nanos(e.Time))
+	}
+}
+
+// Request tells one JetStream API request of the target, as seen on the wire. Once one is told, those that a
+// reader's events tell do not count.
+func (o *Oracle) Request(kind string, at time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.requests.add(kind, nanos(at))
+}
+
+// Consumers tells how many consumers the target has on the server at the moment.
+func (o *Oracle) Consumers(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.consumers = max(o.consumers, n)
 }
 
 // signal wakes AwaitRead; it never waits.
@@ -94,6 +153,9 @@ func (o *Oracle) signal() {
 // what the reader told or the periods of destructive faults; at most until ctx
 // ends. One goroutine may wait at a time.
 func (o *Oracle) AwaitRead(ctx context.Context, end Ending) error {
+	o.mu.Lock()
+	o.looked = 0
+	o.mu.Unlock()
 	for o.outstanding(end) > 0 {
 		select {
 		case <-o.changed:
@@ -104,15 +166,25 @@ func (o *Oracle) AwaitRead(ctx context.Context, end Ending) error {
 	return nil
 }
 
-func (o *Oracle) outstanding(end Ending) (n uint64) {
+// outstanding is how many acknowledged ids were neither read nor explained. It looks through the records only
+// where the answer may be none.
+func (o *Oracle) outstanding(end Ending) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	destroyed := o.destructions(end)
-	for _, w := range o.writers {
-		lost, _ := w.lost(o.events.told, destroyed)
-		n += lost
+	if o.looked == len(o.events.told)+1 && o.unsettled > o.accounted {
+		return o.unsettled - o.accounted
 	}
-	return n
+	o.looked = len(o.events.told) + 1
+	o.accounted = 0
+	a := o.accounts(end)
+	for _, w := range o.writers {
+		for _, r := range w.store.all() {
+			if at, _ := a.explains(r); r.waits() && at != 0 {
+				o.accounted++
+			}
+		}
+	}
+	return o.unsettled - o.accounted
 }
 
 // Delivered is how many messages were read so far.
@@ -122,11 +194,9 @@ func (o *Oracle) Delivered() uint64 {
 	return o.delivered
 }
 
-func (o *Oracle) writer(name string) *writer {
-	w := o.writers[name]
-	if w == nil {
-		w = &writer{}
-		o.writers[name] = w
-	}
-	return w
+// Position is the stream sequence of the message that was read last; 0: none, or the target does not tell it.
+func (o *Oracle) Position() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.position
 }

@@ -29,6 +29,9 @@ type Rules struct {
 	OthersPublish bool
 	// Blind: the target tells no events, so that nobody knows its sessions and when it was deaf.
 	Blind bool
+	// NeverEnds: a target that ends by itself breaks the contract, and has lost what it did not read. Without
+	// it nothing is known of the rest.
+	NeverEnds bool
 	// Deafness is how long a reader may be deaf, or silent, beyond the length of the faults that act
 	// meanwhile. 0: DefaultDeafness.
 	Deafness time.Duration

@@ -11,59 +11,68 @@ type run struct {
 }
 
 // extend adds a delivery to the run of its session.
-func extend(runs []run, d Delivery) []run {
-	if len(runs) == 0 || runs[len(runs)-1].session != d.Session {
-		return append(runs, run{session: d.Session, first: d, last: d, highestStream: d.Sequence})
+func (o *Oracle) extend(d Delivery) {
+	d.ID = ""
+	if n := len(o.runs); n == 0 || o.runs[n-1].session != d.Session {
+		o.runs = append(o.runs, run{session: d.Session, first: d, last: d, highestStream: d.Sequence})
+		return
 	}
-	r := &runs[len(runs)-1]
+	r := &o.runs[len(o.runs)-1]
+	sample := func(kind Kind, format string, args ...any) {
+		if o.rules.Measure == BySequences {
+			o.samples.add(kind, Sample{Sequence: d.Sequence, Time: d.Time.UTC()}, format, args...)
+		}
+	}
 	if d.ConsumerSequence > r.last.ConsumerSequence+1 {
-		r.lost += d.ConsumerSequence - r.last.ConsumerSequence - 1
+		hole := d.ConsumerSequence - r.last.ConsumerSequence - 1
+		r.lost += hole
+		sample(KindLost, "%d before it in the consumer's sequence, which goes from %d to %d", hole, r.last.ConsumerSequence, d.ConsumerSequence)
 	}
 	switch {
 	case d.Sequence == r.last.Sequence:
 		r.duplicated++
+		sample(KindDuplicated, "again in session %d", d.Session)
 	case d.Sequence < r.highestStream:
 		r.disordered++
+		sample(KindOutOfOrder, "behind %d in session %d", r.highestStream, d.Session)
 	}
 	r.highestStream = max(r.highestStream, d.Sequence)
 	r.last = d
-	return runs
-}
-
-// counts are the three measured figures.
-type counts struct {
-	lost, duplicated, disordered, told uint64
 }
 
 // bySequences judges the runs: within a session the consumer's sequence has no
 // hole, and the next session goes on behind the last, but for what was told.
-func bySequences(runs []run, facts *eventFacts, rules Rules) counts {
-	var c counts
-	for i, r := range runs {
-		c.lost += r.lost
-		c.duplicated += r.duplicated
-		c.disordered += r.disordered
+func (o *Oracle) bySequences(v *Verdict, samples samples) {
+	for i, r := range o.runs {
+		v.LostMiddle += r.lost
+		v.Duplicated += r.duplicated
+		v.OutOfOrder += r.disordered
 		if i == 0 {
 			continue
 		}
-		before := runs[i-1]
-		if facts.resetBetween(before.session, r.session) {
+		before := o.runs[i-1]
+		if o.events.resetBetween(before.session, r.session) {
 			continue // another stream: its sequences say nothing about the old one
 		}
+		at := Sample{Sequence: r.first.Sequence, Time: r.first.Time.UTC()}
 		switch {
 		case r.first.Sequence <= before.highestStream:
-			c.duplicated++
-		case !rules.Filtered:
-			lost, told := uncovered(facts.told, before.last.Sequence+1, r.first.Sequence-1)
-			c.lost += lost
-			c.told += told
+			v.Duplicated++
+			samples.add(KindDuplicated, at, "session %d begins there, and %d was read before", r.session, before.highestStream)
+		case !o.rules.Filtered:
+			lost, told := uncovered(o.events.told, before.last.Sequence+1, r.first.Sequence-1)
+			v.LostMiddle += lost
+			v.Told += told
+			if lost > 0 {
+				samples.add(KindLost, at, "%d before it: session %d begins there, and %d was the last of the one before", lost, r.session, before.last.Sequence)
+			}
 		}
 	}
-	if rules.AtLeastOnce {
+	v.Lost = v.LostMiddle
+	if o.rules.AtLeastOnce {
 		// Others may read the durable too, and a redelivery is legitimate.
-		return counts{}
+		v.Lost, v.LostMiddle, v.Told, v.Duplicated, v.OutOfOrder = 0, 0, 0, 0, 0
 	}
-	return c
 }
 
 // uncovered counts the sequences from..to that no told span covers, and those one does.

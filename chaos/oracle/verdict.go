@@ -49,9 +49,10 @@ type Verdict struct {
 	MostConsumers        int           `json:"most_consumers"`
 	WireBytes            uint64        `json:"wire_bytes"`
 
-	Limits     Limits      `json:"limits"`               // what it was judged by
-	Violations []Violation `json:"violations,omitempty"` // why it is broken
-	Doubts     []string    `json:"doubts,omitempty"`     // why it is unknown, or would be were it not broken
+	Allowance  time.Duration `json:"allowance_ns"`         // how long it may be deaf or silent beyond the length of the faults
+	Limits     Limits        `json:"limits"`               // what it was judged by
+	Violations []Violation   `json:"violations,omitempty"` // why it is broken
+	Doubts     []string      `json:"doubts,omitempty"`     // why it is unknown, or would be were it not broken
 }
 
 // Kind names what a violation is one of.
@@ -66,6 +67,7 @@ const (
 	KindDeaf                 Kind = "deaf"
 	KindSilence              Kind = "silence"
 	KindRecovery             Kind = "recovery"
+	KindEnded                Kind = "ended"
 	KindSessions             Kind = "sessions"
 	KindAPIRequests          Kind = "api_requests"
 	KindAPIRequestsPerMinute Kind = "api_requests_per_minute"
@@ -77,7 +79,7 @@ const (
 // Kinds lists every kind of violation in the order in which they are told.
 func Kinds() []Kind {
 	return []Kind{
-		KindLost, KindDuplicated, KindOutOfOrder, KindUnexpected, KindDeaf, KindSilence, KindRecovery,
+		KindLost, KindDuplicated, KindOutOfOrder, KindUnexpected, KindDeaf, KindSilence, KindRecovery, KindEnded,
 		KindSessions, KindAPIRequests, KindAPIRequestsPerMinute, KindOrphans, KindConsumers, KindWireBytes,
 	}
 }

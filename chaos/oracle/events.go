@@ -8,6 +8,12 @@ import (
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
+// Of what a reader that dies again and again tells so much is kept.
+const (
+	maxDeafPeriods = 1 << 13
+	maxSessions    = 1 << 12
+)
+
 // eventFacts are what a reader's events tell the oracle.
 type eventFacts struct {
 	deaf     []deafPeriod
@@ -16,6 +22,7 @@ type eventFacts struct {
 	resets   []reset
 	sessions int
 	current  int // the session in use: older ones end without making the reader deaf
+	list     []Session
 }
 
 // deafPeriod is a time without a session that answers.
@@ -24,9 +31,17 @@ type deafPeriod struct {
 	cause    reader.Cause
 }
 
+func (d deafPeriod) length() time.Duration { return d.to.Sub(d.from) }
+
 type reset struct {
 	session int
 	time    time.Time
+}
+
+// span is a range of stream sequences, both ends included, that was told at a time.
+type span struct {
+	from, to uint64
+	at       time.Time
 }
 
 func (f *eventFacts) add(e reader.Event) {
@@ -42,17 +57,47 @@ func (f *eventFacts) add(e reader.Event) {
 		}
 	case session.KindSessionOpened:
 		f.current = e.Session
+		f.begin(e)
 	case session.KindSessionReplaced, session.KindSessionHealed:
 		f.current = max(f.current, e.Session)
-		f.deaf = append(f.deaf, deafPeriod{from: e.Time.Add(-e.Deaf), to: e.Time, cause: e.Cause})
+		f.wasDeaf(deafPeriod{from: e.Time.Add(-e.Deaf), to: e.Time, cause: e.Cause})
 		f.open = nil
+		if e.Kind == session.KindSessionReplaced {
+			f.begin(e)
+		}
 	case session.KindMissed, session.KindSkipped:
-		f.told = append(f.told, span{e.From, e.To})
+		f.told = append(f.told, span{e.From, e.To, e.Time})
+		if n := len(f.list); n > 0 {
+			f.list[n-1].Missed += e.Count
+		}
 	case session.KindStreamReset:
 		f.resets = append(f.resets, reset{e.Session, e.Time})
 	default:
 		// Other events say nothing about what was read when.
 	}
+}
+
+// begin notes that a session is in use, and that the one before is not any more.
+func (f *eventFacts) begin(e reader.Event) {
+	if n := len(f.list); n > 0 && f.list[n-1].To.IsZero() {
+		f.list[n-1].To, f.list[n-1].Cause = e.Time.UTC(), string(e.Cause)
+	}
+	if len(f.list) < maxSessions {
+		f.list = append(f.list, Session{
+			Number: e.Session, Consumer: e.Consumer, From: e.Time.UTC(), Deaf: e.Deaf, Took: e.Took, Resumed: max(e.From, 1) - 1,
+		})
+	}
+}
+
+// wasDeaf keeps a deaf period; of too many the shorter half goes.
+func (f *eventFacts) wasDeaf(d deafPeriod) {
+	f.deaf = append(f.deaf, d)
+	if len(f.deaf) < maxDeafPeriods {
+		return
+	}
+	longest := slices.SortedStableFunc(slices.Values(f.deaf), func(a, b deafPeriod) int { return int(b.length() - a.length()) })
+	least := longest[maxDeafPeriods/2].length()
+	f.deaf = slices.DeleteFunc(f.deaf, func(d deafPeriod) bool { return d.length() <= least })
 }
 
 // resetBetween says whether the stream was told to be another since a session.
@@ -86,32 +131,27 @@ func (f *eventFacts) deafUntil(end time.Time) []deafPeriod {
 	return all
 }
 
-// faultTime is how long at least one fault acted within a period, or had begun
-// less than the allowance before it.
-func faultTime(periods []Period, d deafPeriod, end time.Time) time.Duration {
-	type interval struct{ from, to time.Time }
-	var intervals []interval
+// faultTime is how long at least one fault acted of those that touch a time.
+func faultTime(periods []Period, from, to, end time.Time) time.Duration {
+	var touching []interval
 	for _, p := range periods {
-		to := p.To
-		if to.IsZero() {
-			to = end
-		}
-		if to.Before(d.from) || p.From.After(d.to) {
+		until := p.until(end)
+		if until.Before(from) || p.From.After(to) {
 			continue
 		}
-		intervals = append(intervals, interval{p.From, to})
+		touching = append(touching, interval{nanos(p.From), nanos(until)})
 	}
-	slices.SortFunc(intervals, func(a, b interval) int { return a.from.Compare(b.from) })
 	var total time.Duration
-	var until time.Time
-	for _, i := range intervals {
-		if i.from.Before(until) {
-			i.from = until
-		}
-		if i.to.After(i.from) {
-			total += i.to.Sub(i.from)
-			until = i.to
-		}
+	for _, x := range joined(touching) {
+		total += time.Duration(x.to - x.from)
 	}
 	return total
+}
+
+// until is when a fault ended; one that acts still, at the end.
+func (p Period) until(end time.Time) time.Time {
+	if p.To.IsZero() {
+		return end
+	}
+	return p.To
 }

@@ -1,0 +1,166 @@
+package oracle
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/an-open-reader/nats-reader/reader/session"
+)
+
+// Silence is a time without a message while one waits, not a time without messages.
+func TestSilence(t *testing.T) {
+	const s = time.Second
+	for _, test := range []struct {
+		name    string
+		story   *story
+		longest time.Duration
+		open    bool
+	}{
+		{name: "nothing to read", story: newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 20*s).readAt(6, 6, 20*s+2*ms)},
+		{name: "one that waits", story: newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 20*s).readAt(6, 6, 23*s+ms), longest: 3 * s},
+		{name: "the first of several that wait tells", story: newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 20*s).write("w", 7, 7, 22*s).readAt(6, 6, 23*s+ms).readAt(7, 7, 23*s+ms), longest: 3 * s},
+		{name: "told in the other order", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs}).steady(5)
+			x.Attempted("w-6", at(20*s))
+			x.readAt(6, 6, 23*s)
+			x.Acknowledged("w-6", 6, at(21*s))
+			return x
+		}(), longest: 2 * s},
+		{name: "a backlog that moves", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs})
+			for i := uint64(1); i <= 100; i++ {
+				x.write("w", i, i, 0)
+			}
+			for i := uint64(1); i <= 100; i++ {
+				x.readAt(i, i, time.Duration(i)*s/5)
+			}
+			return x
+		}(), longest: s / 5},
+		{name: "what waited before reading began", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs}).write("w", 1, 1, 0)
+			x.Ready(at(30 * s))
+			return x.readAt(1, 1, 31*s)
+		}(), longest: s},
+		{name: "to the end", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 20*s)
+			x.end.Time = at(24*s + ms)
+			return x
+		}(), longest: 4 * s, open: true},
+		{name: "one that is passed over waits no more", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs}).steady(6, 5)
+			x.end.Time = at(50 * s)
+			return x
+		}()},
+		{name: "but a durable's does", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs, AtLeastOnce: true}).steady(6, 5)
+			x.end.Time = at(50*s + 62*ms)
+			return x
+		}(), longest: 50 * s, open: true},
+		{name: "one that is purged waits until then", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 10*s)
+			x.end.Time = at(50 * s)
+			return x.fault("purge-stream", 13*s+ms, 13*s+2*ms, 5)
+		}(), longest: 3 * s},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			seen := test.story.Observe(test.story.end)
+			if v := test.story.Judge(test.story.end); v.LongestSilence != test.longest {
+				t.Errorf("longest %s, want %s: %v", v.LongestSilence, test.longest, seen.Silences)
+			}
+			if open := slices.ContainsFunc(seen.Silences, func(x Span) bool { return x.Open }); open != test.open {
+				t.Errorf("open %v", open)
+			}
+		})
+	}
+}
+
+// Too many times without messages: the longest silence is kept.
+func TestSilencesAreBounded(t *testing.T) {
+	s := newStory(Rules{Measure: ByIDs})
+	for i := uint64(1); i <= 3*maxStretches; i++ {
+		when, late := time.Duration(i)*10*time.Second, 150*ms
+		if i == 17 {
+			late = 4 * time.Second
+		}
+		s.write("w", i, i, when).readAt(i, i, when+ms+late)
+		s.end.Time = at(when + time.Second)
+	}
+	if kept := len(s.quiet.stretches); kept >= maxStretches {
+		t.Errorf("%d stretches are kept", kept)
+	}
+	if v := s.Judge(s.end); v.LongestSilence != 4*time.Second {
+		t.Errorf("longest %s", v.LongestSilence)
+	}
+}
+
+func TestRecoveryOfEachFault(t *testing.T) {
+	const s = time.Second
+	x := newStory(Rules{Measure: ByIDs})
+	n := uint64(0)
+	one := func(when, late time.Duration) {
+		n++
+		x.write("w", n, n, when).readAt(n, n, when+ms+late)
+	}
+	one(1*s, 300*ms) // its ordinary pace
+	x.fault("cut", 10*s, 10*s, 0)
+	one(10*s+100*ms, 2*s) // until 12.101 s
+	one(20*s, 200*ms)     // no more than the pace
+	x.fault("latency", 30*s, 35*s, 0)
+	one(31*s, s) // over before the end of the fault
+	x.fault("black-hole", 40*s, 42*s, 0)
+	one(41*s, 3*s)        // until 44.001 s
+	one(44*s+500*ms, 1*s) // follows closely: until 45.501 s
+	one(50*s, 1*s)        // does not
+	x.event(session.KindSessionReplaced, 2, 46*s, 2*s)
+	x.fault("drop-subscription", 55*s, 55*s, 0)
+	x.write("w", n+1, n+1, 55*s) // never read
+	v := x.Judge(x.end)
+	want := []Recovery{
+		{"cut", at(10 * s), at(10 * s), 2101 * ms, true},
+		{"latency", at(30 * s), at(35 * s), 0, true},
+		{"black-hole", at(40 * s), at(42 * s), 4 * s, true},
+		{"drop-subscription", at(55 * s), at(55 * s), 5 * s, false},
+	}
+	if !slices.Equal(v.Recoveries, want) {
+		t.Errorf("got  %v\nwant %v", v.Recoveries, want)
+	}
+}
+
+func TestObserved(t *testing.T) {
+	s := newStory(Rules{Measure: ByIDs}).steady(100, 50)
+	s.event(session.KindSessionOpened, 1, 0, 0).event(session.KindSessionReplaced, 2, 500*ms, 20*ms)
+	s.Request("consumer_create", at(0))
+	seen := s.Observe(s.end)
+	if len(seen.Sessions) != 2 || !seen.Sessions[0].To.Equal(at(500*ms)) || seen.Sessions[0].Cause == "" || !seen.Sessions[1].To.Equal(s.end.Time) || seen.Sessions[1].Cause != "" {
+		t.Errorf("sessions %+v", seen.Sessions)
+	}
+	if seen.Requests["consumer_create"] != 1 || len(seen.Deaf) != 1 {
+		t.Errorf("requests %v, deaf %v", seen.Requests, seen.Deaf)
+	}
+	var published, read float64
+	for i := range seen.Series.Published {
+		published += seen.Series.Published[i] * seen.Series.Step.Seconds()
+		read += seen.Series.Read[i] * seen.Series.Step.Seconds()
+	}
+	if published != 100 || read != 99 || seen.Series.Lag[len(seen.Series.Lag)-1] != 0 {
+		t.Errorf("published %v, read %v, lag %v", published, read, seen.Series.Lag)
+	}
+}
+
+// A long run has as many steps as a short one, and loses no count.
+func TestSeriesIsBounded(t *testing.T) {
+	var s series
+	const n = 100_000
+	for i := range int64(n) {
+		s.at(1+i*int64(time.Second)).published++
+	}
+	f := s.figures(nil, n*int64(time.Second))
+	total := 0.0
+	for _, rate := range f.Published {
+		total += rate * f.Step.Seconds()
+	}
+	if len(f.Published) > maxSteps || int(total+0.5) != n || f.Lag[len(f.Lag)-1] != n {
+		t.Errorf("%d steps of %s, %f in all", len(f.Published), f.Step, total)
+	}
+}
