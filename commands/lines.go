@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/an-open-reader/nats-reader/chaos/report"
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
@@ -45,19 +46,7 @@ func (l *line) number(key string, n uint64) {
 
 func (l *line) length(key string, d time.Duration) {
 	if d != 0 {
-		l.add(key, shortDuration(d))
-	}
-}
-
-// shortDuration rounds to what a reader of lines can use.
-func shortDuration(d time.Duration) string {
-	switch {
-	case d >= time.Second || d <= -time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= time.Millisecond || d <= -time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	default:
-		return d.Round(time.Microsecond).String()
+		l.add(key, report.Short(d))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
+	"github.com/an-open-reader/nats-reader/chaos/report"
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
@@ -63,7 +64,7 @@ func TestEveryKindHasItsSentence(t *testing.T) {
 func TestSummaryLine(t *testing.T) {
 	v := oracle.Verdict{Finding: oracle.Held, Delivered: 2391, Sessions: 4, LongestDeaf: 4010 * time.Millisecond, APIRequests: 14}
 	const want = "contract held  delivered=2391 lost=0 duplicated=0 out_of_order=0 sessions=4 longest_deaf=4.01s api_requests=14 orphans=0"
-	if got := summaryLine(v); got != want {
+	if got := report.Summary(v); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for finding, code := range map[oracle.Finding]int{oracle.Held: 0, oracle.Broken: 2, oracle.Unknown: 3} {

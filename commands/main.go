@@ -52,7 +52,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if errors.As(err, &done) {
 		return done.code
 	}
-	report(stderr, explainError(err))
+	printError(stderr, explainError(err))
 	return exitCannotJudge
 }
 

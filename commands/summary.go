@@ -1,11 +1,11 @@
 package commands
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
+	"github.com/an-open-reader/nats-reader/chaos/report"
 )
 
 type summaryJSON struct {
@@ -53,7 +53,7 @@ func (p *printer) summary(v oracle.Verdict, interrupted bool) {
 		p.note("because: " + redact(oneLine(r)))
 	}
 	p.note("measured by "+measured(v), extra(v)...)
-	p.print(summaryLine(v))
+	p.print(report.Summary(v))
 }
 
 // measured says what the first figures were measured against.
@@ -80,15 +80,6 @@ func extra(v oracle.Verdict) []string {
 		}
 	}
 	return facts
-}
-
-func summaryLine(v oracle.Verdict) string {
-	orphans := "unknown"
-	if v.Orphans != oracle.NotCounted {
-		orphans = strconv.Itoa(v.Orphans)
-	}
-	return fmt.Sprintf("contract %s  delivered=%d lost=%d duplicated=%d out_of_order=%d sessions=%d longest_deaf=%s api_requests=%d orphans=%s",
-		v.Finding, v.Delivered, v.Lost, v.Duplicated, v.OutOfOrder, v.Sessions, shortDuration(v.LongestDeaf), v.APIRequests, orphans)
 }
 
 // exitOf is the exit code of a verdict.

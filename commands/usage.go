@@ -18,8 +18,8 @@ func (u usage) Error() string { return u.problem }
 
 func (u usage) Unwrap() error { return u.cause }
 
-// report prints an error and its hint, each on one line, without secrets.
-func report(stderr io.Writer, u usage) {
+// printError prints an error and its hint, each on one line, without secrets.
+func printError(stderr io.Writer, u usage) {
 	fmt.Fprintf(stderr, "nats-reader: error: %s\n", redact(oneLine(u.problem)))
 	if u.hint != "" {
 		fmt.Fprintf(stderr, "nats-reader: hint: %s\n", redact(oneLine(u.hint)))

@@ -15,11 +15,12 @@ module=github.com/an-open-reader/nats-reader
 # main > commands > tui > chaos > reader > reader/session, never back.
 packages='
 .                   > commands chaos/lab
-commands            > tui chaos chaos/oracle chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
+commands            > tui chaos chaos/oracle chaos/report chaos/result chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
 tui                 > chaos chaos/proxy reader reader/session
 chaos               > chaos/oracle chaos/proxy chaos/lab chaos/owner reader reader/session
 chaos/oracle        > reader reader/session
 chaos/result        > chaos/oracle
+chaos/report        > chaos/oracle chaos/result
 chaos/proxy         >
 chaos/proxy/control > chaos/proxy
 chaos/lab           > chaos/owner
@@ -44,6 +45,8 @@ github.com/nats-io/nuid                 > reader chaos chaos/target commands
 github.com/nats-io/jsm.go               > reader/doctor chaos commands
 github.com/nats-io/nats-server/v2       > chaos/lab
 github.com/urfave/cli/v2                > commands
+github.com/jedib0t/go-pretty/v6         > chaos/report
+github.com/jstemmer/go-junit-report/v2  > chaos/report
 github.com/agnivade/levenshtein         > commands
 github.com/charmbracelet/bubbletea      > tui
 github.com/charmbracelet/bubbles        > tui

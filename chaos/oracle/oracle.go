@@ -26,7 +26,6 @@ type Oracle struct {
 	disordered   uint64
 	unexpected   uint64
 	unknownRead  uint64 // read, and not acknowledged so far
-	last         lastID
 	heights      heights
 	order        order
 	quiet        quiet
@@ -39,12 +38,6 @@ type Oracle struct {
 	position     uint64
 	samples      samples
 	changed      chan struct{} // holds a value when something came in since the last look
-}
-
-// lastID is the id that was read before.
-type lastID struct {
-	id string
-	at time.Time
 }
 
 // New makes an oracle that has seen nothing.

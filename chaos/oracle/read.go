@@ -54,11 +54,10 @@ func (o *Oracle) readID(d Delivery, at int64) {
 	behind := n < w.highest
 	if behind {
 		o.disordered++
-		o.samples.add(KindOutOfOrder, here, "read behind %s (%s was read before it)", ID(name, w.highest), o.last.id)
+		o.samples.add(KindOutOfOrder, here, "read behind %s", ID(name, w.highest))
 	}
 	w.read(n, at, d.Sequence)
 	o.order.read(d, behind)
-	o.last = lastID{d.ID, d.Time}
 	r.read, r.readAt, r.readSequence = true, at, d.Sequence
 	if r.acknowledged != 0 {
 		o.unsettled--
