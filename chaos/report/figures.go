@@ -13,7 +13,7 @@ import (
 type figure struct {
 	Name, Value, Limit string
 	Detail             string // beside the value
-	Bad                bool // beyond the limit
+	Bad                bool   // beyond the limit
 }
 
 // figures are the numbers of a verdict, those of the contract first.
