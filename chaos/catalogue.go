@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
@@ -58,12 +59,18 @@ func FaultNames() []string {
 	return names
 }
 
-// FindFault gives the catalogue's entry of a name.
-func FindFault(name string) (Fault, bool) {
-	all := Faults()
-	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
-	if i < 0 {
-		return Fault{}, false
+// found has every fault by its name. The catalogue does not change while a process lives.
+var found = sync.OnceValue(func() map[string]Fault {
+	all := map[string]Fault{}
+	for _, f := range Faults() {
+		all[f.Name] = f
 	}
-	return all[i], true
+	return all
+})
+
+// FindFault gives the catalogue's entry of a name. Its parameters are shared: they must
+// not be changed.
+func FindFault(name string) (Fault, bool) {
+	f, known := found()[name]
+	return f, known
 }

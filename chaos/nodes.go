@@ -20,6 +20,9 @@ const (
 
 var roles = []string{roleStreamLeader, roleConsumerLeader, roleMetaLeader, roleReader}
 
+// NodeRoles lists what a node of a cluster may be called by what it does.
+func NodeRoles() []string { return slices.Clone(roles) }
+
 // checkNodes says what is wrong with the nodes that a fault names, before it fires.
 func (e *Environment) checkNodes(s Spec) error {
 	f, _ := FindFault(s.Name)

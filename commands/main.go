@@ -100,11 +100,11 @@ func (p *program) app() *cli.App {
 	commands := []*cli.Command{
 		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.explainCommand(), p.versionCommand(),
 	}
-	for _, c := range commands {
-		c.Flags = append(c.Flags, globalFlags()...)
+	for _, c := range leavesOf(commands) {
+		c.command.Flags = append(c.command.Flags, globalFlags()...)
 		// A stream may be called "help".
-		c.HideHelpCommand = true
-		c.OnUsageError = usageError
+		c.command.HideHelpCommand = true
+		c.command.OnUsageError = usageError
 	}
 	return &cli.App{
 		Name:      "nats-reader",

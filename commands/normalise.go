@@ -15,7 +15,8 @@ import (
 const givenFlags = "given"
 
 // commandLine is a command line in the one order that urfave/cli reads right:
-// the command, its flags as --name=value, "--", the arguments.
+// the command, its verb where it has verbs, its flags as --name=value, "--", the
+// arguments.
 type commandLine struct {
 	args  []string
 	given map[string]bool
@@ -23,9 +24,10 @@ type commandLine struct {
 
 // normalise puts a command line in order, whatever the place of its flags. A flag
 // belongs to the command wherever it stands; "--" ends the flags. Unknown
-// commands and flags, missing and impossible values are told here.
+// commands, verbs and flags, missing and impossible values are told here. The verb of
+// a command is its first argument, and has flags of its own.
 func normalise(app *cli.App, args []string) (commandLine, error) {
-	n := normaliser{table: flagsOf(app.Commands), known: app.Commands, given: map[string]bool{}}
+	n := normaliser{table: flagsOf(app.Commands), known: app.Commands, all: leavesOf(app.Commands), given: map[string]bool{}}
 	if err := n.read(args); err != nil {
 		return commandLine{}, err
 	}
@@ -55,14 +57,15 @@ type givenFlag struct {
 type normaliser struct {
 	table     map[string][]cli.Flag // every flag of every command by each of its names
 	known     []*cli.Command
-	command   *cli.Command
+	all       []leaf
+	command   *cli.Command // or its verb, once that is known
 	path      []string
 	flags     []givenFlag
 	arguments []string
 	given     map[string]bool
 }
 
-// flagsOf lists the flags of all commands. Flags of one name have one shape in
+// flagsOf lists the flags of all commands and verbs. Flags of one name have one shape in
 // every command, or a flag before its command could not be read.
 func flagsOf(commands []*cli.Command) map[string][]cli.Flag {
 	table := map[string][]cli.Flag{}
@@ -71,8 +74,8 @@ func flagsOf(commands []*cli.Command) map[string][]cli.Flag {
 			table[name] = append(table[name], f)
 		}
 	}
-	for _, c := range commands {
-		for _, f := range c.Flags {
+	for _, c := range leavesOf(commands) {
+		for _, f := range c.command.Flags {
 			for _, name := range f.Names() {
 				table[name] = append(table[name], f)
 			}
@@ -99,6 +102,10 @@ func (n *normaliser) read(args []string) error {
 			if err := n.readCommand(word); err != nil {
 				return err
 			}
+		case n.needsVerb():
+			if err := n.readVerb(word); err != nil {
+				return err
+			}
 		default:
 			n.arguments = append(n.arguments, word)
 		}
@@ -106,13 +113,25 @@ func (n *normaliser) read(args []string) error {
 	return nil
 }
 
+// needCommand takes the command, and its verb, from behind "--" where they stand there.
 func (n *normaliser) needCommand() error {
-	if n.command != nil || len(n.path) > 0 || len(n.arguments) == 0 {
-		return nil
+	take := func(read func(string) error) error {
+		if len(n.arguments) == 0 {
+			return nil
+		}
+		word := n.arguments[0]
+		n.arguments = n.arguments[1:]
+		return read(word)
 	}
-	word := n.arguments[0]
-	n.arguments = n.arguments[1:]
-	return n.readCommand(word)
+	if n.command == nil && len(n.path) == 0 {
+		if err := take(n.readCommand); err != nil {
+			return err
+		}
+	}
+	if n.needsVerb() {
+		return take(n.readVerb)
+	}
+	return nil
 }
 
 func isNumber(word string) bool {
@@ -213,7 +232,7 @@ func (n *normaliser) unknownFlag(word, name string) error {
 		u.hint = didYouMeanFlag(name, n.names(nil), u.hint)
 		return u
 	}
-	u.hint = "see nats-reader " + n.command.Name + " --help"
+	u.hint = "see nats-reader " + n.name() + " --help"
 	own, all := n.names(n.command), n.names(nil)
 	if near := nearest(name, all); len(near) > 0 && !slices.ContainsFunc(near, func(f string) bool { return slices.Contains(own, f) }) {
 		u.hint = fmt.Sprintf("did you mean %s? It is a flag of %s", dashed(near[0]), n.owners(near[0]))
@@ -238,9 +257,9 @@ func (n *normaliser) names(of *cli.Command) []string {
 // owners names the commands that have a flag.
 func (n *normaliser) owners(name string) string {
 	var owners []string
-	for _, c := range n.known {
-		if slices.ContainsFunc(n.table[name], func(f cli.Flag) bool { return slices.Contains(c.Flags, f) }) {
-			owners = append(owners, c.Name)
+	for _, c := range n.all {
+		if slices.ContainsFunc(n.table[name], func(f cli.Flag) bool { return slices.Contains(c.command.Flags, f) }) {
+			owners = append(owners, c.name)
 		}
 	}
 	return strings.Join(owners, ", ")
@@ -256,6 +275,12 @@ func (n *normaliser) check() error {
 		}
 		return nil
 	}
+	if n.needsVerb() {
+		if slices.ContainsFunc(n.flags, func(f givenFlag) bool { return f.flag == cli.HelpFlag }) {
+			return nil
+		}
+		return usage{problem: n.name() + " needs one of " + strings.Join(verbsOf(n.command), ", "), hint: "see nats-reader " + n.name() + " --help"}
+	}
 	for _, f := range n.flags {
 		name := f.flag.Names()[0]
 		if f.flag == cli.HelpFlag || slices.ContainsFunc(n.command.Flags, func(own cli.Flag) bool {
@@ -263,7 +288,7 @@ func (n *normaliser) check() error {
 		}) {
 			continue
 		}
-		u := usage{problem: fmt.Sprintf("command %s has no flag %s", n.command.Name, dashed(f.name)), hint: "see nats-reader " + n.command.Name + " --help"}
+		u := usage{problem: fmt.Sprintf("command %s has no flag %s", n.name(), dashed(f.name)), hint: "see nats-reader " + n.name() + " --help"}
 		if owners := n.owners(name); owners != "" {
 			u.hint = fmt.Sprintf("%s is a flag of %s; %s", dashed(f.name), owners, u.hint)
 		}

@@ -41,6 +41,15 @@ func TestNormalisePutsEveryFlagBetweenCommandAndArguments(t *testing.T) {
 		{"help with arguments", "read S --help", "read --help=true --"},
 		{"no command", "--version", "--version=true"},
 		{"help command", "help read", "help read"},
+		{"flag after a verb", "chaos show P --format yaml", "chaos show --format=yaml -- P"},
+		{"flags around a verb", "--json chaos --rand-seed 3 show P", "chaos show --json=true --rand-seed=3 -- P"},
+		{"a global flag between command and verb", "chaos -s nats://a clear", "chaos clear --server=nats://a --"},
+		{"repeated flag of a verb", "chaos list --tag a --tag b", "chaos list --tag=a --tag=b --"},
+		{"double dash before the verb", "chaos -- show --x", "chaos show -- --x"},
+		{"double dash before the command and its verb", "-- chaos show --x", "chaos show -- --x"},
+		{"a plan called like a verb", "chaos show list", "chaos show -- list"},
+		{"help of a verb", "chaos show P --help", "chaos show --help=true --"},
+		{"help of a command with verbs", "chaos --help", "chaos --help=true --"},
 		{"a lone dash is an argument", "read -", "read -- -"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -76,6 +85,16 @@ func TestNormaliseRefusesInOneLine(t *testing.T) {
 		{"read S --new=perhaps", `flag --new: "perhaps" is not true or false`, ""},
 		{"read S --batch 1.5", `flag --batch: "1.5" is not a whole number`, ""},
 		{"--server a", "a command is missing", "--help"},
+		{"chaos", "chaos needs one of list, show, validate, clear", "see nats-reader chaos --help"},
+		{"chaos --json", "chaos needs one of list, show, validate, clear", "see nats-reader chaos --help"},
+		{"chaos shwo P", `unknown word "shwo" after chaos`, "did you mean show?"},
+		{"chaos zzzz", `unknown word "zzzz" after chaos`, "there are list, show, validate, clear"},
+		{"chaos show P --rand-sed 3", "unknown flag --rand-sed", "did you mean --rand-seed?"},
+		{"chaos show P --tga a", "unknown flag --tga", "did you mean --tag? It is a flag of chaos list"},
+		{"chaos show P --tag a", "command chaos show has no flag --tag", "--tag is a flag of chaos list; see nats-reader chaos show --help"},
+		{"chaos list --dry-run", "command chaos list has no flag --dry-run", "--dry-run is a flag of chaos clear, inject; see nats-reader chaos list --help"},
+		{"chaos show --rand-seed x P", `flag --rand-seed: "x" is not a whole number from 1`, ""},
+		{"chaos validate --zzzz", "unknown flag --zzzz", "see nats-reader chaos validate --help"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			_, err := normalise(testProgram().app(), strings.Fields(test.line))
@@ -103,17 +122,17 @@ func TestFlagsOfOneNameHaveOneShape(t *testing.T) {
 }
 
 func TestEveryCommandHasTheGlobalFlags(t *testing.T) {
-	for _, c := range testProgram().app().Commands {
+	for _, c := range leavesOf(testProgram().app().Commands) {
 		for _, g := range globalFlags() {
-			if !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == g.Names()[0] }) {
-				t.Errorf("command %s lacks --%s", c.Name, g.Names()[0])
+			if !slices.ContainsFunc(c.command.Flags, func(f cli.Flag) bool { return f.Names()[0] == g.Names()[0] }) {
+				t.Errorf("command %s lacks --%s", c.name, g.Names()[0])
 			}
 		}
 		seen := map[string]bool{}
-		for _, f := range c.Flags {
+		for _, f := range c.command.Flags {
 			for _, name := range f.Names() {
 				if seen[name] {
-					t.Errorf("command %s has %s twice", c.Name, name)
+					t.Errorf("command %s has %s twice", c.name, name)
 				}
 				seen[name] = true
 			}

@@ -15,7 +15,7 @@ module=github.com/an-open-reader/nats-reader
 # main > commands > tui > chaos > reader > reader/session, never back.
 packages='
 .                   > commands chaos/lab
-commands            > tui chaos chaos/oracle chaos/report chaos/result chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
+commands            > tui chaos chaos/oracle chaos/plan chaos/report chaos/result chaos/run chaos/target chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
 tui                 > chaos chaos/proxy reader reader/session
 chaos               > chaos/oracle chaos/proxy chaos/lab chaos/owner reader reader/session
 chaos/oracle        > reader reader/session
@@ -27,6 +27,8 @@ chaos/lab           > chaos/owner
 chaos/owner         >
 chaos/target        > chaos chaos/oracle chaos/proxy reader reader/session
 chaos/target/bad    > reader
+chaos/plan          > chaos chaos/oracle chaos/lab chaos/proxy
+chaos/run           > chaos chaos/plan chaos/target chaos/oracle chaos/result chaos/proxy chaos/lab reader reader/session
 chaos/readertest    > chaos chaos/oracle chaos/proxy chaos/lab
 reader              > reader/session
 reader/session      >
@@ -40,12 +42,13 @@ reader/readerprom   > reader
 # module of others > packages that may import it. The standard library is open to
 # all; a package without a word here, such as reader/session, has nothing else.
 modules='
-github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/lab chaos/readertest chaos/target chaos/target/bad commands
-github.com/nats-io/nuid                 > reader chaos chaos/target commands
+github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/lab chaos/readertest chaos/run chaos/target chaos/target/bad commands
+github.com/nats-io/nuid                 > reader chaos chaos/run chaos/target commands
 github.com/nats-io/jsm.go               > reader/doctor chaos commands
 github.com/nats-io/nats-server/v2       > chaos/lab
+github.com/goccy/go-yaml                > chaos/plan
 github.com/urfave/cli/v2                > commands
-github.com/jedib0t/go-pretty/v6         > chaos/report
+github.com/jedib0t/go-pretty/v6         > chaos/report commands
 github.com/jstemmer/go-junit-report/v2  > chaos/report
 github.com/agnivade/levenshtein         > commands
 github.com/charmbracelet/bubbletea      > tui
@@ -168,7 +171,7 @@ imports.sh: package extras has no line in the table of packages: say there what 
 imports.sh: extras imports github.com/nats-io/nats-server/v3/server: its module has no line in the table of modules: say there who may import it
 imports.sh: reader imports chaos/lab: imports run main > commands > tui > chaos > reader > reader/session
 imports.sh: reader imports github.com/nats-io/jsm.go/natscontext: only chaos, commands, reader/doctor may
-imports.sh: reader/session imports github.com/nats-io/nats.go: only chaos, chaos/lab, chaos/readertest, chaos/target, chaos/target/bad, commands, reader, reader/doctor may'
+imports.sh: reader/session imports github.com/nats-io/nats.go: only chaos, chaos/lab, chaos/readertest, chaos/run, chaos/target, chaos/target/bad, commands, reader, reader/doctor may'
 	diff <(printf '%s\n' "$want" | sort) <(printf '%s\n' "$got" | sort) || {
 		echo "imports.sh: self-test: not what must be said (< wanted, > said)"
 		return 1

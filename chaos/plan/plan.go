@@ -12,9 +12,9 @@ const SchemaName = "nats-reader/plan/v1"
 // Plan is one experiment. All times of steps and quiet windows count from the start
 // of the inject phase. The zero value of a field is its default, which Resolve fills in.
 type Plan struct {
-	Schema string   `yaml:"schema"`
-	Name   string   `yaml:"name"`
-	Title  string   `yaml:"title"`
+	Schema string   `yaml:"schema" need:"true"`
+	Name   string   `yaml:"name" need:"true"`
+	Title  string   `yaml:"title" need:"true"`
 	Why    string   `yaml:"why,omitempty"`
 	Tags   []string `yaml:"tags,omitempty"`
 	// Seed fixes the draws where no other is given; 0: none. In a resolved plan it is
@@ -42,11 +42,11 @@ type Plan struct {
 // Server is where the stream lives: one of the lab's, or (Connect) the one that the
 // command line names.
 type Server struct {
-	Version  string  `yaml:"version,omitempty"`  // such as 2.10.22; "": the one that the program brings
-	Nodes    int     `yaml:"nodes,omitempty"`    // default 1; more: a cluster
-	Replicas int     `yaml:"replicas,omitempty"` // of the stream; default 1
-	Storage  Storage `yaml:"storage,omitempty"`  // of the stream; default file
-	Config   string  `yaml:"config,omitempty"`   // text added to the lab server's config
+	Version  string  `yaml:"version,omitempty"`                   // such as 2.10.22; "": the one that the program brings
+	Nodes    int     `yaml:"nodes,omitempty" most:"9"`            // default 1; more: a cluster
+	Replicas int     `yaml:"replicas,omitempty"`                  // of the stream; default 1
+	Storage  Storage `yaml:"storage,omitempty" one:"file,memory"` // of the stream; default file
+	Config   string  `yaml:"config,omitempty"`                    // text added to the lab server's config
 	Connect  bool    `yaml:"connect,omitempty"`
 }
 
@@ -61,12 +61,12 @@ const (
 
 // Stream is how the stream is made. 0 is no limit.
 type Stream struct {
-	Retention             Retention     `yaml:"retention,omitempty"` // default limits
+	Retention             Retention     `yaml:"retention,omitempty" one:"limits,interest,workqueue"` // default limits
 	MaxMessages           int64         `yaml:"max_msgs,omitempty"`
 	MaxBytes              int64         `yaml:"max_bytes,omitempty"`
 	MaxMessagesPerSubject int64         `yaml:"max_msgs_per_subject,omitempty"`
 	MaxAge                time.Duration `yaml:"max_age,omitempty"`
-	Discard               Discard       `yaml:"discard,omitempty"` // default old
+	Discard               Discard       `yaml:"discard,omitempty" one:"old,new"` // default old
 	MaxConsumers          int           `yaml:"max_consumers,omitempty"`
 	FirstSequence         uint64        `yaml:"first_seq,omitempty"`
 	// MadeAfter makes the stream only so long after the target began to open it (with
@@ -97,43 +97,44 @@ const (
 // writer n of w writers to subject (n-1) mod Subjects + 1. They publish from the
 // beginning of the steady phase to the end of the recover phase, quiet windows apart.
 type Load struct {
-	Rate     int    `yaml:"rate,omitempty"`     // messages a second, of all writers together; default 100
-	Size     int    `yaml:"size,omitempty"`     // bytes of a payload, filled up behind the id; 0: the id alone
-	Writers  int    `yaml:"writers,omitempty"`  // default as many as subjects
-	Subjects int    `yaml:"subjects,omitempty"` // default 1
-	Prefill  int    `yaml:"prefill,omitempty"`  // messages stored before the target opens
+	Rate     int    `yaml:"rate,omitempty" most:"100000"`     // messages a second, of all writers together; default 100
+	Size     int    `yaml:"size,omitempty" most:"1000000"`    // bytes of a payload, filled up behind the id; 0: the id alone
+	Writers  int    `yaml:"writers,omitempty" most:"100"`     // default as many as subjects
+	Subjects int    `yaml:"subjects,omitempty" most:"100"`    // default 1
+	Prefill  int    `yaml:"prefill,omitempty" most:"1000000"` // messages stored before the target opens
 	Bursts   *Burst `yaml:"bursts,omitempty"`
 }
 
 // Burst is so many messages at once, every so often, beside the rate.
 type Burst struct {
-	Every time.Duration `yaml:"every"`
-	Count int           `yaml:"count"`
+	Every time.Duration `yaml:"every" need:"true"`
+	Count int           `yaml:"count" need:"true" least:"1" most:"100000"`
 }
 
 // Target is who reads. The settings of a reader are for the target "reader"; others
 // heed Durable, Subjects and Work.
 type Target struct {
-	Name     string        `yaml:"name,omitempty"`     // as on the command line; default reader
-	Durable  string        `yaml:"durable,omitempty"`  // its name; "": a private reader
-	Subjects []int         `yaml:"subjects,omitempty"` // which of the load's subjects it reads, from 1; none: the whole stream
-	Start    Start         `yaml:"start,omitempty"`    // default all
-	Work     time.Duration `yaml:"work,omitempty"`     // that its caller does with each message
+	Name     string        `yaml:"name,omitempty"`                                      // as on the command line; default reader
+	Durable  string        `yaml:"durable,omitempty"`                                   // its name; "": a private reader
+	Subjects []int         `yaml:"subjects,omitempty"`                                  // which of the load's subjects it reads, from 1; none: the whole stream
+	Start    Start         `yaml:"start,omitempty" one:"all,new,last,last-per-subject"` // default all
+	Work     time.Duration `yaml:"work,omitempty"`                                      // that its caller does with each message
 
 	Consumer          string        `yaml:"consumer,omitempty"` // exact name of the consumer (--name)
 	Heartbeat         time.Duration `yaml:"heartbeat,omitempty"`
 	Expires           time.Duration `yaml:"expires,omitempty"`
 	Batch             int           `yaml:"batch,omitempty"`
-	MaxBytes          int           `yaml:"max_bytes,omitempty"` // of the read-ahead
-	OnError           string        `yaml:"on_error,omitempty"`  // wait, raise, finish
-	OnMissed          string        `yaml:"on_missed,omitempty"` // replay, skip
-	OnReset           string        `yaml:"on_reset,omitempty"`  // restart, follow-new, fail
+	MaxBytes          int           `yaml:"max_bytes,omitempty"`                              // of the read-ahead
+	OnError           string        `yaml:"on_error,omitempty" one:"wait,raise,finish"`       // wait, raise, finish
+	OnMissed          string        `yaml:"on_missed,omitempty" one:"replay,skip"`            // replay, skip
+	OnReset           string        `yaml:"on_reset,omitempty" one:"restart,follow-new,fail"` // restart, follow-new, fail
 	WaitForStream     bool          `yaml:"wait_for_stream,omitempty"`
 	StreamGrace       time.Duration `yaml:"stream_grace,omitempty"`
 	RetryMax          time.Duration `yaml:"retry_max,omitempty"`
 	RetryTimeout      time.Duration `yaml:"retry_timeout,omitempty"`
 	AttemptTimeout    time.Duration `yaml:"attempt_timeout,omitempty"`
 	InactiveThreshold time.Duration `yaml:"inactive_threshold,omitempty"`
+	Replicas          int           `yaml:"replicas,omitempty" most:"5"` // of the consumer; 0: as the server has it
 	KeepConnection    bool          `yaml:"keep_connection,omitempty"`
 }
 
@@ -150,15 +151,15 @@ const (
 
 // Step is one fault and when it comes.
 type Step struct {
-	When  When   `yaml:"when"`
-	Fault string `yaml:"fault"` // as chaos.Spec writes it, without its schedule
+	When  When   `yaml:"when,flow" need:"true"`
+	Fault string `yaml:"fault" need:"true"` // as chaos.Spec writes it, without its schedule
 	// For is how long it lasts; 0: the catalogue's default, or 10s. 0 in a resolved plan:
 	// it acts once.
 	For time.Duration `yaml:"for,omitempty"`
 	// Every and Count repeat the step: Count times in all, Every after the one before.
 	// A resolved plan has a step for each repetition and neither of them.
 	Every time.Duration `yaml:"every,omitempty"`
-	Count int           `yaml:"count,omitempty"`
+	Count int           `yaml:"count,omitempty" most:"1000"`
 	// Node is the fault's parameter node, or "any": one of the nodes by lot. A resolved
 	// plan has it in Fault.
 	Node string `yaml:"node,omitempty"`
@@ -166,8 +167,8 @@ type Step struct {
 
 // Window is a time in which nothing is published.
 type Window struct {
-	From time.Duration `yaml:"from"`
-	For  time.Duration `yaml:"for"`
+	From time.Duration `yaml:"from" need:"true"`
+	For  time.Duration `yaml:"for" need:"true" above:"0"`
 }
 
 // Phases are how long the parts of a run last. Publishing goes on through all but drain.

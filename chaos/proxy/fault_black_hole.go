@@ -8,11 +8,13 @@ var blackHole = Entry{
 	Parameters: []Parameter{
 		connParameter,
 		directionParameter,
+		{Name: "new", Type: Bool, Default: "true", Words: "new connections too; false: only those that are open when it comes, so that a client that connects again gets through"},
 	},
 	build: func(a *arguments) (effect, error) {
 		direction := argument[string](a, "direction")
 		return &connectionHole{
 			conn: argument[glob](a, "conn"), up: direction != Down.String(), down: direction != Up.String(),
+			late: argument[bool](a, "new"),
 		}, nil
 	},
 }
@@ -20,11 +22,12 @@ var blackHole = Entry{
 type connectionHole struct {
 	conn     glob
 	up, down bool
+	late     bool // connections that come later, too
 	seen     seenConns
 }
 
 func (h *connectionHole) join(a *applied, c *conn) {
-	if a.over.Load() || !c.named(h.conn) {
+	if a.over.Load() || !c.named(h.conn) || !h.late && c.id > a.latest {
 		return
 	}
 	if h.up {

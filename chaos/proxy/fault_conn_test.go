@@ -100,6 +100,24 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// A dead link that a new connection does not share.
+func TestBlackHoleOfOpenConnections(t *testing.T) {
+	b := newBed(t)
+	nc, lost, found := b.reconnecting(false)
+	b.apply("black-hole(new=false)")
+	b.usable(b.dial(true))
+	b.usable(b.dial(false))
+	if err := nc.ForceReconnect(); err != nil {
+		t.Fatal(err)
+	}
+	<-lost
+	<-found
+	b.usable(nc)
+	if f := b.proxy.Firings(); len(f) != 1 || f[0].Frame.Conn != 1 {
+		t.Errorf("fired %+v", f)
+	}
+}
+
 func TestRefuseByName(t *testing.T) {
 	b := newBed(t)
 	open := b.dial(true, nats.Name("reader-1"))

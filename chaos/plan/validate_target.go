@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// TargetReader is the target that is the reader of this project.
+const TargetReader = "reader"
+
+// execPrefix begins a target that is any program.
+const execPrefix = "exec:"
+
+// TargetNames lists the targets by the names they have on the command line. Beside them
+// there is exec: with a command behind it.
+func TargetNames() []string {
+	return []string{
+		TargetReader, "ordered-consume", "ordered-messages", "consume", "messages", "fetch", "legacy-ordered", "legacy-fetch",
+	}
+}
+
+// TargetKind is the name of a target as Expect has it: exec for every command.
+func TargetKind(name string) string {
+	if strings.HasPrefix(name, execPrefix) {
+		return "exec"
+	}
+	return name
+}
+
+// Defaults of a reader, where a setting is judged beside one that is not given.
+const (
+	readerHeartbeat = 2 * time.Second
+	readerExpires   = 30 * time.Second
+)
+
+func (p Plan) checkTarget(all *Problems) {
+	t := p.Target
+	if command, exec := strings.CutPrefix(t.Name, execPrefix); exec {
+		all.when(strings.TrimSpace(command) == "", "target.name", "exec: needs a command behind it")
+	} else if t.Name != "" && !slices.Contains(TargetNames(), t.Name) {
+		*all = append(*all, notOneOf("target.name", strconv.Quote(cut(t.Name))+" is no target", t.Name, append(TargetNames(), "exec:COMMAND")))
+	}
+	for i, n := range t.Subjects {
+		path := item("target.subjects", i)
+		all.when(n < 1 || n > max(p.Load.Subjects, 1), path, "the load has the subjects 1 to %d", max(p.Load.Subjects, 1))
+		all.when(slices.Contains(t.Subjects[:i], n), path, "subject %d is there twice", n)
+	}
+	all.when(t.Durable != "" && !consumerWord.MatchString(t.Durable), "target.durable", "%q is no name of a consumer: a name has no blank, dot, slash or wildcard", cut(t.Durable))
+	all.when(t.Consumer != "" && !consumerWord.MatchString(t.Consumer), "target.consumer", "%q is no name of a consumer: a name has no blank, dot, slash or wildcard", cut(t.Consumer))
+	all.when(t.Durable != "" && t.Consumer != "", "target.consumer", "it excludes durable, which has its own name")
+	all.when(t.Durable != "" && t.OnMissed == "skip", "target.on_missed", "skip excludes durable: a durable's position is the server's")
+	all.when(t.Durable != "" && t.Start != "" && t.Start != StartAll, "target.start", "%s excludes durable, which begins where it stands", t.Start)
+	all.when(t.Replicas > max(p.Server.Nodes, 1) && !p.Server.Connect, "target.replicas", "%d replicas need so many nodes, and there %s", t.Replicas, countOf(max(p.Server.Nodes, 1), "is", "are", "node"))
+	heartbeat, expires := orElse(t.Heartbeat, readerHeartbeat), orElse(t.Expires, readerExpires)
+	all.when(heartbeat > expires/2, "target.heartbeat", "%s is more than half of expires, which is %s", heartbeat, expires)
+}
+
+// orElse is d, or what stands for 0.
+func orElse[T comparable](d, otherwise T) T {
+	var zero T
+	if d == zero {
+		return otherwise
+	}
+	return d
+}
+
+func (p Plan) checkExpect(all *Problems) {
+	known := append(TargetNames(), "exec", Others)
+	for _, name := range sortedKeys(p.Expect) {
+		path := join("expect", name)
+		if !slices.Contains(known, name) {
+			*all = append(*all, notOneOf(path, fmt.Sprintf("%q is no target", cut(name)), name, known))
+		}
+		if f := p.Expect[name]; !slices.Contains(findings(), string(f)) {
+			*all = append(*all, notOneOf(path, fmt.Sprintf("%q is no finding", cut(string(f))), string(f), findings()))
+		}
+	}
+}
