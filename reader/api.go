@@ -182,6 +182,7 @@ type consumerAnswer struct {
 	Paused     bool      `json:"paused"`
 	PauseLeft  int64     `json:"pause_remaining"` // nanoseconds
 	TimeStamp  time.Time `json:"ts"`
+	Created    time.Time `json:"created"`
 }
 
 type consumerLimits struct {
@@ -303,7 +304,7 @@ func (c consumerAnswer) facts() (*session.ConsumerFacts, error) {
 		f.Filters = []string{l.Filter}
 	}
 	f.Level, _ = strconv.Atoi(l.Metadata["_nats.level"])
-	f.Version, f.At = l.Metadata["_nats.ver"], nanos(c.TimeStamp)
+	f.Version, f.At, f.Created = l.Metadata["_nats.ver"], nanos(c.TimeStamp), nanos(c.Created)
 	return f, nil
 }
 

@@ -44,6 +44,7 @@ func (m *Machine) statusInUse(now time.Duration, s *Session, st Status) {
 		m.awaitRoom(now, s, q, known)
 	case gone:
 		s.deleted = true
+		m.which.deleted(s.number)
 		m.condemnSilently(now, CauseConsumerDeleted)
 	case asks:
 		if m.phase == Reading {

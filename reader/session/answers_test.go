@@ -27,7 +27,7 @@ func consumerOf(a *args, e Effect) *ConsumerFacts {
 		Name: e.Consumer, DeliveredConsumer: c, DeliveredStream: st, Pending: a.number("pending", 0),
 		Paused: a.has("paused"), PauseLeft: a.duration("pauseleft", 0), AckPending: int(a.number("ackpending", 0)), MaxAckPending: int(a.number("maxack", 0)),
 		AckFloor: a.number("floor", 0), AckNone: a.has("acknone"), PushBased: a.has("push"), Grouped: a.has("groups"),
-		Level: int(a.number("level", 5)), Owner: a.text("owner", "id"),
+		Level: int(a.number("level", 5)), Owner: a.text("owner", "id"), Created: int64(a.number("born", 0)),
 		Limits:  Limits{Batch: int(a.number("maxbatch", 0)), Bytes: int(a.number("maxbytes", 0)), Expires: a.duration("maxexpires", 0), Waiting: int(a.number("maxpulls", 0))},
 		Waiting: int(a.number("waiting", 0)), MaxWaiting: int(a.number("maxwaiting", 0)),
 	}

@@ -54,6 +54,7 @@ type ConsumerFacts struct {
 	Grouped           bool   // it has priority groups
 	Level             int    // metadata _nats.level, 0 unknown
 	Version           string // of the server, metadata _nats.ver; "" unknown, as before 2.11
+	Created           int64  // when the consumer was created, 0 unknown
 	At                int64  // when the server answered, by its clock; 0 unknown
 	Owner             string
 	Filters           []string

@@ -48,11 +48,15 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 		m.asks.silence = 0
 		switch {
 		case a.Err == nil:
+			if m.which.another(a.Consumer.Created) {
+				m.which.deleted(s.number)
+			}
 			m.limits.obey(a.Consumer.Limits)
 			m.paused = m.notePause(now, a.Consumer)
 			m.lose(now, there, true, fmt.Errorf("consumer %s exists, its answers do not arrive%s", s.consumer, a.Consumer.crowd()))
 		case isCode(a.Err, codeConsumerNotFound):
 			s.gone = true
+			m.which.deleted(s.number)
 			m.condemn(now, CauseConsumerGone, false, nil)
 		case isCode(a.Err, codeStreamNotFound):
 			m.streamGone(now, a.Err)

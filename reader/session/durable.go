@@ -28,11 +28,12 @@ func (m *Machine) askDurable(now time.Duration, a *attempt) {
 	a.req = m.request(Effect{API: APIConsumerInfo, Consumer: m.cfg.Durable}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		switch {
-		case ans.Err == nil && !m.blind && (m.madeAt > 0 || m.cur != nil && m.cur.deleted):
+		case ans.Err == nil && !m.blind && (m.madeAt > 0 || m.cur != nil && (m.cur.deleted || m.which.another(ans.Consumer.Created))):
 			m.lookAgain(now, a, ans.Consumer)
 		case ans.Err == nil:
 			m.durableThere(now, a, *ans.Consumer)
 		case isCode(ans.Err, codeConsumerNotFound):
+			m.which.deleted(m.number)
 			m.restoreDurable(now, a)
 		case errors.Is(ans.Err, ErrDenied) && m.number == 0 && m.cfg.StopAtEnd:
 			m.failAttempt(now, fmt.Errorf("%w: StopAtEnd of a durable needs %s", ErrPermission, m.subjectOf(APIConsumerInfo, m.cfg.Durable)))
@@ -75,6 +76,10 @@ func (m *Machine) durableThere(now time.Duration, a *attempt, f ConsumerFacts) {
 	a.paused = m.notePause(now, &f)
 	m.limits.obey(f.Limits)
 	m.noteCreated(f)
+	if m.which.seen(f.Created, m.number) {
+		m.raiseFloor()
+		m.handled = handled{}
+	}
 	m.noteFloor(f)
 	if m.number == 0 {
 		m.cursor = Cursor{Sequence: f.DeliveredStream}
@@ -169,8 +174,8 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 	if c.Again && c.Start == StartSequence {
 		m.madeAt, m.made = max(m.madeAt, c.Sequence), false
 	}
-	valid := m.voided
-	m.voided = m.number
+	valid := m.which.voided
+	m.which.voided = m.number
 	a.req = m.request(Effect{API: APIConsumerCreate, Consumer: m.cfg.Durable, Create: c}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		switch {
@@ -181,10 +186,10 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 			m.createDurable(now, a)
 		case natureOf(ans.Err) == nameTaken && !m.asks.denied.holds(now) && !a.raced:
 			// Another reader was first: bind to what it made.
-			a.raced, m.voided = true, valid
+			a.raced, m.which.voided = true, valid
 			m.bindDurable(now, a)
 		case natureOf(ans.Err) == nameTaken:
-			m.voided = valid
+			m.which.voided = valid
 			m.prove(now, a)
 		default:
 			m.failAttempt(now, ans.Err)

@@ -128,10 +128,3 @@ func (m *Machine) raiseFloor() {
 		m.floor = max(m.floor, m.handled.floor())
 	}
 }
-
-// MayAck says whether a message that the session of that number brought can still be
-// acknowledged. Once a durable that is gone is being made again, an ack for the one
-// before it would do harm: the server takes an ack beyond what the new one has delivered
-// as a word to begin behind it (measured on 2.10.22), and what lies between would not
-// come again. Those messages come again instead.
-func (m *Machine) MayAck(session int) bool { return session > m.voided }

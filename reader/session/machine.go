@@ -52,8 +52,8 @@ type Machine struct {
 	floor     uint64 // a durable's: everything up to here was acknowledged
 	handled   handled
 	madeAt    uint64 // where this reader made the durable, or may have, until the stream was looked at; 0 elsewhere
-	voided    int    // the last session whose messages cannot be acknowledged any more, 0 none
-	made      bool   // it did
+	which     which
+	made      bool // it did
 
 	limits  Limits
 	level   int // the server's API level, as consumers tell it; 0 unknown

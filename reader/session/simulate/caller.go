@@ -10,7 +10,7 @@ import (
 // caller is who calls Next: it takes messages out of the buffer at its own pace,
 // and acknowledges those of a durable.
 type caller struct {
-	buffer  []session.Delivery
+	buffer  []taken
 	busy    bool
 	stalled time.Duration
 	over    bool
@@ -19,8 +19,14 @@ type caller struct {
 	gives   bool     // they have said so
 }
 
+// taken is a message with the number of the session that brought it.
+type taken struct {
+	session.Delivery
+	session int
+}
+
 func (c *caller) put(r *reader, d session.Delivery) {
-	c.buffer = append(c.buffer, d)
+	c.buffer = append(c.buffer, taken{d, r.m.Session()})
 	if !c.busy {
 		c.busy = true
 		r.w.later(max(r.w.now+r.cfg.Slow, c.stalled), takes{r})
@@ -95,10 +101,21 @@ func (r *reader) giveBackAll() {
 	c.returns = nil
 }
 
-func (r *reader) ack(d session.Delivery) {
-	r.w.writeAcked(r, d)
+// ack acknowledges a message, unless the rules say that it comes again.
+func (r *reader) ack(d taken) {
+	if !r.m.MayAck(d.session) {
+		return
+	}
+	w, sent := r.w, r.w.now
+	w.writeAcked(r, d.Delivery)
 	r.m.Acked(d.Sequence, d.ConsumerSeq, d.Time)
-	r.toServer(func(*conn) { r.w.server.Ack(streamName, r.cfg.Durable, d.Sequence, d.ConsumerSeq) })
+	r.toServer(func(*conn) {
+		h := w.server.Ack(streamName, r.cfg.Durable, d.Sequence, d.ConsumerSeq)
+		if w.maker != r.n || sent < r.madeAt {
+			// It was sent before this reader could know that the durable is another one.
+			w.harmed = append(w.harmed, told{w.journal.generation, h.From, h.To})
+		}
+	})
 }
 
 func (r *reader) nak(sequence uint64) {

@@ -100,6 +100,22 @@ var streamFaults = []fault{
 			st.Purge(st.Last() + 1 + uint64(n%10))
 		}
 	}},
+	{"purge a subject", func(w *world, _ *reader, _ time.Duration, n int) {
+		st := w.stream()
+		if st == nil {
+			return
+		}
+		subject, below, keep := n%w.plan.SubjectsOf, uint64(0), 0
+		switch n / 4 % 4 {
+		case 0:
+			below = st.First() + 1 + uint64(n/16%20)
+		case 1:
+			keep = 1 + n/16%3
+		}
+		for _, seq := range st.PurgeSubject(subject, below, keep) {
+			w.harmed = append(w.harmed, told{w.journal.generation, seq, seq}) // nobody can have it sent again
+		}
+	}},
 	{"remove the message at the cursor", func(w *world, r *reader, _ time.Duration, _ int) {
 		if st := w.stream(); st != nil {
 			st.Remove(r.m.View(w.now).Cursor.Sequence)

@@ -1,6 +1,10 @@
 package simulate
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // journal is every message that was ever stored, by its stamp.
 type journal struct {
@@ -12,6 +16,7 @@ type journal struct {
 // record is one message.
 type record struct {
 	at         time.Duration
+	stamp      int64 // its time, as the server tells
 	generation int
 	sequence   uint64
 	subject    int
@@ -25,8 +30,21 @@ func (j *journal) add(at time.Duration, sequence uint64, subject int) int64 {
 	for i := len(j.log) - 1; i >= 0 && !reused; i-- {
 		reused = j.log[i].rolled && j.log[i].sequence >= sequence
 	}
-	j.log = append(j.log, record{at: at, generation: j.generation, sequence: sequence, subject: subject, reused: reused})
-	return stampOf(len(j.log) - 1)
+	stamp := epoch + int64(at)
+	if n := len(j.log); n > 0 {
+		stamp = max(stamp, j.log[n-1].stamp+1)
+	}
+	j.log = append(j.log, record{at: at, stamp: stamp, generation: j.generation, sequence: sequence, subject: subject, reused: reused})
+	return stamp
+}
+
+// index finds a message by its stamp; -1 is none.
+func (j *journal) index(stamp int64) int {
+	i, ok := slices.BinarySearchFunc(j.log, stamp, func(e record, stamp int64) int { return cmp.Compare(e.stamp, stamp) })
+	if !ok {
+		return -1
+	}
+	return i
 }
 
 // rollBack marks what the stream forgets beyond a sequence.

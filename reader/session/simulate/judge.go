@@ -67,12 +67,17 @@ func (l *ledger) wanted(r *reader, i int) bool {
 	if st == nil || !st.Holds(e.sequence) {
 		return false
 	}
-	for _, t := range l.told {
+	return !covers(l.told, e) && !covers(r.w.harmed, e)
+}
+
+// covers says that a message lies in one of some ranges.
+func covers(ranges []told, e *record) bool {
+	for _, t := range ranges {
 		if t.from <= e.sequence && e.sequence <= t.to && t.generation == e.generation {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // before says that a message lies before a start that the stream had not reached.
@@ -123,7 +128,7 @@ func (r *reader) deaf() {
 	if w.now-since > r.cfg.limit() {
 		e := w.journal.log[i]
 		r.fail("deaf", "sequence %d (time %d), stored at %s, is not read; the last fault ended at %s, the last message came at %s; the reader is %s",
-			e.sequence, stampOf(i), e.at, w.over, l.heard, phases[r.m.View(w.now).Phase])
+			e.sequence, e.stamp, e.at, w.over, l.heard, phases[r.m.View(w.now).Phase])
 	}
 }
 
@@ -188,7 +193,7 @@ func (w *world) allRead(when string) {
 		}
 		if i, ok := r.oldest(); ok {
 			e := w.journal.log[i]
-			r.fail("lost", "%s: sequence %d (time %d), stored at %s, was not read; cursor %d, %s", when, e.sequence, stampOf(i), e.at, v.Cursor.Sequence, phases[v.Phase])
+			r.fail("lost", "%s: sequence %d (time %d), stored at %s, was not read; cursor %d, %s", when, e.sequence, e.stamp, e.at, v.Cursor.Sequence, phases[v.Phase])
 			return
 		}
 		l.untold(r)
@@ -212,7 +217,7 @@ func (r *reader) snapshotRead(when string) {
 	}
 	for subject := range w.plan.SubjectsOf {
 		if i, ok := newest[subject]; ok && st.Holds(w.journal.log[i].sequence) && !l.has(i) {
-			r.fail("lost", "%s: sequence %d (time %d) is the newest of its subject and was not read", when, w.journal.log[i].sequence, stampOf(i))
+			r.fail("lost", "%s: sequence %d (time %d) is the newest of its subject and was not read", when, w.journal.log[i].sequence, w.journal.log[i].stamp)
 		}
 	}
 }
@@ -234,7 +239,7 @@ func (l *ledger) untold(r *reader) {
 			continue
 		}
 		if !l.wasTold(e) {
-			r.fail("untold", "sequence %d (time %d) was neither read nor told as missed", e.sequence, stampOf(i))
+			r.fail("untold", "sequence %d (time %d) was neither read nor told as missed", e.sequence, e.stamp)
 			return
 		}
 	}

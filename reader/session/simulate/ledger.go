@@ -129,8 +129,8 @@ func (l *ledger) startIsRight(r *reader) {
 // accepted is a message that will be handed to the caller.
 func (l *ledger) accepted(r *reader, d session.Delivery) {
 	w := r.w
-	i := indexOf(d.Time)
-	if i < 0 || i >= len(w.journal.log) || w.journal.log[i].sequence != d.Sequence {
+	i := w.journal.index(d.Time)
+	if i < 0 || w.journal.log[i].sequence != d.Sequence {
 		r.fail("model", "message %d of time %d was never stored", d.Sequence, d.Time)
 		return
 	}
@@ -153,7 +153,7 @@ func (l *ledger) accepted(r *reader, d session.Delivery) {
 	case l.got[i]:
 		r.fail("twice", "message %d of time %d was delivered before", d.Sequence, d.Time)
 	case i <= l.last:
-		r.fail("order", "message %d of time %d came after time %d", d.Sequence, d.Time, stampOf(l.last))
+		r.fail("order", "message %d of time %d came after time %d", d.Sequence, d.Time, w.journal.log[l.last].stamp)
 	case l.from >= 0 && i < l.from && r.cfg.Start != session.StartLastPerSubject:
 		r.fail("start", "message %d lies before the start", d.Sequence)
 	case r.cfg.StopAtEnd && l.opens && l.resets == 0 && i >= l.atOpened:

@@ -101,10 +101,9 @@ type Reader struct {
 	slowRate  int
 }
 
-// stampOf is the time of the n-th message, from 0.
-func stampOf(n int) int64 { return 1001 + int64(n) }
-
-func indexOf(stamp int64) int { return int(stamp - 1001) }
+// stampOf is the time of the n-th message, from 0, of those that are stored before a
+// reader opens.
+func stampOf(n int) int64 { return epoch + int64(n) }
 
 func (c *Reader) config() session.Config {
 	rand := c.Rand

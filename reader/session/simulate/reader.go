@@ -40,6 +40,7 @@ type reader struct {
 	tally  tally
 
 	tickets int             // Replace calls
+	madeAt  time.Duration   // when it last asked for its durable to be made
 	late    map[string]bool // consumers whose last create was done when its answer was not wanted any more
 }
 

@@ -27,6 +27,9 @@ func (r *reader) request(e session.Effect) {
 func (r *reader) send(e session.Effect, over func(e *session.Effect, a session.Answer)) {
 	w := r.w
 	r.tally.requested(r, &e)
+	if e.API == session.APIConsumerCreate {
+		r.madeAt = w.now
+	}
 	r.m.Sent(w.now, e.Request)
 	if w.trouble.apiDown > w.now {
 		return
@@ -118,21 +121,25 @@ func (w *world) answer(r *reader, e *session.Effect) (a session.Answer, ok bool)
 			fail(&model.Error{Code: 400, ErrCode: 10026, Text: "maximum consumers limit reached"})
 			return a, true
 		}
+		absent := w.stream() != nil && w.stream().Consumer(e.Consumer) == nil
 		info, err, ok := w.server.Create(streamName, e.Consumer, r.modelConfig(e.Create), model.Create)
+		if absent && info != nil {
+			w.maker = r.n
+		}
 		if fail(err); info != nil {
-			a.Consumer = facts(info)
+			a.Consumer = w.facts(info)
 		}
 		return a, ok
 	case session.APIConsumerUpdate:
 		info, err, ok := w.server.Create(streamName, e.Consumer, r.modelConfig(e.Create), model.Update)
 		if fail(err); info != nil {
-			a.Consumer = facts(info)
+			a.Consumer = w.facts(info)
 		}
 		return a, ok
 	case session.APIConsumerInfo:
 		info, err, ok := w.server.Info(streamName, e.Consumer)
 		if fail(err); info != nil {
-			a.Consumer = facts(info)
+			a.Consumer = w.facts(info)
 		}
 		return a, ok
 	case session.APIConsumerDelete:
@@ -190,11 +197,11 @@ func (r *reader) modelConfig(c session.Create) model.Config {
 	return out
 }
 
-func facts(i *model.Info) *session.ConsumerFacts {
+func (w *world) facts(i *model.Info) *session.ConsumerFacts {
 	f := &session.ConsumerFacts{
 		Name: i.Name, DeliveredConsumer: i.DeliveredConsumer, DeliveredStream: i.DeliveredStream, Pending: i.Pending, Paused: i.Paused,
 		AckPending: i.AckPending, MaxAckPending: i.Config.MaxAckPending, AckFloor: i.AckFloor, AckNone: !i.Config.Explicit,
-		PushBased: i.Config.Push, Level: i.Level, Owner: i.Config.Owner,
+		PushBased: i.Config.Push, Level: i.Level, Version: i.Version, Created: i.Created, At: w.stamp(), Owner: i.Config.Owner,
 		Waiting: i.Waiting, MaxWaiting: i.Config.MaxWaiting,
 		Limits: session.Limits{Batch: i.Config.MaxBatch, Expires: i.Config.MaxExpires, Bytes: i.Config.MaxBytes},
 	}

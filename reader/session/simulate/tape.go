@@ -157,6 +157,7 @@ func consumerText(r *reader, f *session.ConsumerFacts) string {
 		}
 	}
 	add(f.Paused, "paused")
+	add(f.Created > 0, "born=%d", f.Created)
 	add(f.AckPending > 0, "ackpending=%d", f.AckPending)
 	add(f.MaxAckPending > 0, "maxack=%d", f.MaxAckPending)
 	add(f.AckFloor > 0, "floor=%d", f.AckFloor)

@@ -27,6 +27,8 @@ type world struct {
 	trouble trouble
 	over    time.Duration // the end of the last fault
 	lastEnd time.Duration
+	maker   int    // who made the durable
+	harmed  []told // what a server does not send again, by its own fault and without a sign
 }
 
 // trouble is what is wrong with the server now: each until its time.
@@ -66,10 +68,14 @@ func newWorld(p *Plan) *world {
 const (
 	streamName = "ORDERS"
 	createdAt  = 100
-	size       = 100 // of a message, as a rule
+	epoch      = 1001 // the server's clock when a run begins
+	size       = 100  // of a message, as a rule
 )
 
 func (w *world) stream() *model.Stream { return w.server.Stream(streamName) }
+
+// stamp is the server's clock.
+func (w *world) stamp() int64 { return epoch + int64(w.now) }
 
 // publish stores one message, if there is a stream.
 func (w *world) publish(subject int) {

@@ -140,21 +140,25 @@ func (t ackTimer) Fire() {
 	c.serve()
 }
 
-// Ack takes an acknowledgement that names a durable, or a consumer, and what it was
-// told of the message: on a work-queue or interest stream it removes the message.
-// skipped says that the consumer was set behind it.
-func (s *Server) Ack(stream, name string, sequence, cseq uint64) (skipped bool) {
+// Harm is what an ack did that was meant for another consumer of a name: nothing from
+// From to To is sent any more, or nobody can tell that it was not acknowledged.
+type Harm struct{ From, To uint64 }
+
+// Ack takes an acknowledgement that names a consumer and what it told of the message:
+// on a work-queue or interest stream it removes the message.
+func (s *Server) Ack(stream, name string, sequence, cseq uint64) (h Harm) {
 	c, _, ok := s.find(stream, name)
 	if c == nil || !ok {
-		return false
+		return h
 	}
 	if sequence >= c.next {
 		// It was delivered by another consumer of that name.
 		switch {
 		case s.AckBounded:
-			return false
+			return h
 		case s.AckSkips:
-			c.next, c.dseq, skipped = sequence+1, sequence, true
+			h = Harm{c.next, sequence}
+			c.next, c.dseq = sequence+1, sequence
 		}
 	}
 	i := c.acks.find(sequence)
@@ -165,13 +169,16 @@ func (s *Server) Ack(stream, name string, sequence, cseq uint64) (skipped bool) 
 		c.acks.acked(c, u)
 	case s.FloorSticks:
 		// What matches nothing moves the floor, too.
-		c.acks.acked(c, unacked{sequence: sequence, cseq: cseq})
+		before := c.acks.floor
+		if c.acks.acked(c, unacked{sequence: sequence, cseq: cseq}); c.acks.floor > before && len(c.acks.list) > 0 {
+			h = Harm{before + 1, c.acks.floor}
+		}
 	}
 	if c.st.Retention != Limits && !c.wantedByOthers(sequence) {
 		c.st.Remove(sequence)
 	}
 	c.serve()
-	return skipped
+	return h
 }
 
 func (c *Consumer) wantedByOthers(sequence uint64) bool {

@@ -17,6 +17,8 @@ type Info struct {
 	Name              string
 	Config            Config
 	Level             int
+	Version           string // of the server, "" where it does not tell
+	Created           int64
 	DeliveredConsumer uint64
 	DeliveredStream   uint64
 	AckFloor          uint64
@@ -175,8 +177,11 @@ func (st *Stream) add(name string, cfg Config) *Consumer {
 func (c *Consumer) info() *Info {
 	c.recount()
 	i := &Info{
-		Name: c.Name, Config: c.Config, Level: c.s.Level, DeliveredConsumer: c.cseq, DeliveredStream: c.dseq,
+		Name: c.Name, Config: c.Config, Level: c.s.Level, Created: int64(c.born), DeliveredConsumer: c.cseq, DeliveredStream: c.dseq,
 		AckFloor: c.acks.floor, AckPending: c.acks.open(), Waiting: c.Waiting(), Pending: c.waits(), Paused: c.s.Pauses && c.paused(),
+	}
+	if c.s.Level > 0 {
+		i.Version = c.s.Version
 	}
 	for _, u := range c.acks.list {
 		if u.deliveries > 1 {

@@ -197,8 +197,9 @@ func (st *Stream) Purge(below uint64) {
 
 // PurgeSubject removes what a subject has below a sequence (0: all), but its last few
 // (keep). What waits is counted before a consumer moves, so that one which passes over
-// messages counts too many.
-func (st *Stream) PurgeSubject(subject int, below uint64, keep int) {
+// messages counts too many. It gives what consumers had sent and will not send again,
+// though the stream still holds it.
+func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (forgotten []uint64) {
 	var all []uint64
 	for m := range st.Messages {
 		if m.Subject == subject && (below == 0 || m.Sequence < below) {
@@ -219,12 +220,18 @@ func (st *Stream) PurgeSubject(subject int, below uint64, keep int) {
 		one, part := c.Config.Filter == 1<<subject, c.Config.Filter&(1<<subject) != 0
 		switch {
 		case one, part && st.s.PassesOver:
+			for _, u := range c.acks.list {
+				if u.sequence < left && st.Holds(u.sequence) {
+					forgotten = append(forgotten, u.sequence)
+				}
+			}
 			c.purged(left)
 		case st.s.PurgesOne:
 		case part, c.Config.Filter == 0:
 			c.purged(st.first)
 		}
 	}
+	return forgotten
 }
 
 // RollBack forgets the newest messages, as a restored backup does; consumers that
