@@ -28,7 +28,8 @@ type ledger struct {
 
 	end       uint64 // StopAtEnd: the end as pinned anew by a reset
 	resets    int
-	nothing   bool // it had read nothing when its stream was rolled back
+	read      bool // a message, since its stream was rolled back
+	nothing   bool // it had read nothing, or nothing again, when its stream was rolled back
 	following bool // what was stored before the next session is not wanted: FollowNew, or a snapshot made anew
 	pace      int  // deaf: everything before it is settled
 }
@@ -46,7 +47,8 @@ func (r *reader) snapshots() bool {
 
 // carry is for a stream that lost its tail: what was told of the rest still holds.
 func (l *ledger) carry(generation int) {
-	l.nothing = l.nothing || l.last < 0
+	l.nothing = l.nothing || !l.read
+	l.read = false
 	for i := range l.told {
 		if t := &l.told[i]; t.generation == generation-1 {
 			t.generation = generation
@@ -161,7 +163,7 @@ func (l *ledger) accepted(r *reader, d session.Delivery) {
 	case r.cfg.StopAtEnd && l.resets > 0 && d.Sequence > l.end:
 		r.fail("end", "message %d lies beyond the end at %d", d.Sequence, l.end)
 	}
-	l.got[i] = true
+	l.got[i], l.read = true, true
 	l.last, l.newest = i, max(l.newest, i)
 }
 

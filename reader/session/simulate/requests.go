@@ -190,7 +190,7 @@ func (r *reader) modelConfig(c session.Create) model.Config {
 		out.Time = c.Time
 	case session.StartLastPerSubject:
 		if out.Filter == 0 {
-			out.Filter = ^uint64(0)
+			out.Filter = model.Everything
 		}
 	}
 	out.MaxBatch, out.MaxExpires, out.MaxBytes = r.w.plan.MaxBatch, r.w.plan.MaxExpires, r.w.plan.MaxBytes
@@ -214,7 +214,7 @@ func (w *world) facts(i *model.Info) *session.ConsumerFacts {
 
 // subjectsOf gives a filter as subjects: one for each of its bits.
 func subjectsOf(filter uint64) (out []string) {
-	if filter == ^uint64(0) {
+	if filter == model.Everything {
 		return []string{">"}
 	}
 	for i := range 64 {

@@ -24,7 +24,7 @@ type Config struct {
 	Policy        Policy
 	Sequence      uint64
 	Time          int64
-	Filter        uint64 // a bit for each subject; 0 is every subject
+	Filter        uint64 // a bit for each subject; 0 is none, Everything a single one of every subject
 	Explicit      bool   // acks; else none
 	Durable       bool
 	Push          bool
@@ -43,6 +43,14 @@ type Config struct {
 	Description   string
 	Unknown       string // a field that no server knows
 	SubjectFilter uint64 // the filter that the request's subject names, 0 none
+}
+
+// Everything is a filter that takes every subject.
+const Everything = ^uint64(0)
+
+// several says that a consumer has more than one filter.
+func (cfg *Config) several() bool {
+	return cfg.Filter != Everything && bits.OnesCount64(cfg.Filter) > 1
 }
 
 // What the server fills in.
@@ -261,6 +269,7 @@ func (c *Consumer) SetBack(n uint64) {
 	}
 	c.next = c.dseq + 1
 	c.listed = nil
+	c.acks.rolledBack(c.dseq)
 	c.count()
 }
 
@@ -297,7 +306,7 @@ func (c *Consumer) take() (m *Message, deliveries int) {
 		c.listed = c.listed[1:]
 		return nil, 0
 	}
-	if c.s.Prefetches && bits.OnesCount64(c.Config.Filter) > 1 {
+	if c.s.Prefetches && c.Config.several() {
 		return c.prefetched(), 1
 	}
 	for c.next <= c.st.last {

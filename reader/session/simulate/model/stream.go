@@ -217,9 +217,10 @@ func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (forgotten [
 		}
 	}
 	for _, c := range st.consumers {
-		one, part := c.Config.Filter == 1<<subject, c.Config.Filter&(1<<subject) != 0
+		cfg := &c.Config
+		one, part := cfg.Filter == 1<<subject, cfg.Filter&(1<<subject) != 0
 		switch {
-		case one, part && st.s.PassesOver:
+		case one, part && cfg.several() && st.s.PassesOver:
 			for _, u := range c.acks.list {
 				if u.sequence < left && st.Holds(u.sequence) {
 					forgotten = append(forgotten, u.sequence)
@@ -227,7 +228,7 @@ func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (forgotten [
 			}
 			c.purged(left)
 		case st.s.PurgesOne:
-		case part, c.Config.Filter == 0:
+		case part, cfg.Filter == 0:
 			c.purged(st.first)
 		}
 	}
