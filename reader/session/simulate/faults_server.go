@@ -100,7 +100,7 @@ var streamFaults = []fault{
 			st.Purge(st.Last() + 1 + uint64(n%10))
 		}
 	}},
-	{"purge a subject", func(w *world, _ *reader, _ time.Duration, n int) {
+	{purgeSubject, func(w *world, _ *reader, _ time.Duration, n int) {
 		st := w.stream()
 		if st == nil {
 			return
@@ -112,7 +112,12 @@ var streamFaults = []fault{
 		case 1:
 			keep = 1 + n/16%3
 		}
-		for _, seq := range st.PurgeSubject(subject, below, keep) {
+		passed, forgotten := st.PurgeSubject(subject, below, keep)
+		if w.plan.disturbed() {
+			// What a durable passes over shows by its count, if all that it sent has come.
+			forgotten = append(forgotten, passed...)
+		}
+		for _, seq := range forgotten {
 			w.harmed = append(w.harmed, told{w.journal.generation, seq, seq}) // nobody can have it sent again
 		}
 	}},
@@ -161,7 +166,10 @@ var streamFaults = []fault{
 
 var removals = []string{"remove the message at the cursor", "remove a message"}
 
-const rollBack = "roll the stream back"
+const (
+	rollBack     = "roll the stream back"
+	purgeSubject = "purge a subject"
+)
 
 // recreate makes the stream anew, with messages of its own.
 func (w *world) recreate(messages int) {

@@ -52,8 +52,8 @@ func (l *ledger) wanted(r *reader, i int) bool {
 	if r.cfg.Filter != 0 && r.cfg.Filter&(1<<e.subject) == 0 || l.over && e.at >= l.overAt {
 		return false
 	}
-	if (r.cfg.Filter != 0 || r.cfg.Durable != "") && e.generation > 1 && r.w.unseen() {
-		return false // without a look at the stream nothing tells that it is another one
+	if (r.cfg.Filter != 0 || r.cfg.Durable != "" || l.began >= e.generation) && e.generation > 1 && r.w.unseen() {
+		return false // without a look at the stream, or a message of the one before, nothing tells that it is another one
 	}
 	if e.reused && (r.cfg.Durable != "" || l.nothing || r.w.plan.has(removals...)) {
 		// A sequence alone does not tell what was read from what is new: a durable's

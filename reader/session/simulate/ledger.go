@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/an-open-reader/nats-reader/reader/session"
@@ -28,6 +29,7 @@ type ledger struct {
 
 	end       uint64 // StopAtEnd: the end as pinned anew by a reset
 	resets    int
+	began     int  // the generation of the first message
 	read      bool // a message, since its stream was rolled back
 	nothing   bool // it had read nothing, or nothing again, when its stream was rolled back
 	following bool // what was stored before the next session is not wanted: FollowNew, or a snapshot made anew
@@ -56,7 +58,9 @@ func (l *ledger) carry(generation int) {
 	}
 }
 
-func (l *ledger) begin(r *reader) { l.last, l.newest, l.from = -1, -1, -1 }
+func (l *ledger) begin(r *reader) {
+	l.last, l.newest, l.from, l.began = -1, -1, -1, math.MaxInt
+}
 
 // opening is the call of Open.
 func (l *ledger) opening(r *reader) {
@@ -164,6 +168,7 @@ func (l *ledger) accepted(r *reader, d session.Delivery) {
 		r.fail("end", "message %d lies beyond the end at %d", d.Sequence, l.end)
 	}
 	l.got[i], l.read = true, true
+	l.began = min(l.began, e.generation)
 	l.last, l.newest = i, max(l.newest, i)
 }
 

@@ -179,6 +179,19 @@ func NewPlan(seed int64) *Plan {
 	return p
 }
 
+// disturbed says that something else happens than publishes, purges of subjects and
+// what a caller does, or that several read one durable.
+func (p *Plan) disturbed() bool {
+	for _, s := range p.Steps {
+		switch s.Do {
+		case publishing, purgeSubject, "stall the caller", "replace":
+		default:
+			return true
+		}
+	}
+	return len(p.Readers) > 1
+}
+
 type drawer struct{ *rand.Rand }
 
 func (d drawer) oneIn(n int) bool { return d.IntN(n) == 0 }

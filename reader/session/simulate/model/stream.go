@@ -197,9 +197,9 @@ func (st *Stream) Purge(below uint64) {
 
 // PurgeSubject removes what a subject has below a sequence (0: all), but its last few
 // (keep). What waits is counted before a consumer moves, so that one which passes over
-// messages counts too many. It gives what consumers had sent and will not send again,
-// though the stream still holds it.
-func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (forgotten []uint64) {
+// messages counts too many. It gives what durables will not send, or not again, though
+// the stream still holds it.
+func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (passed, forgotten []uint64) {
 	var all []uint64
 	for m := range st.Messages {
 		if m.Subject == subject && (below == 0 || m.Sequence < below) {
@@ -226,13 +226,18 @@ func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (forgotten [
 					forgotten = append(forgotten, u.sequence)
 				}
 			}
+			for seq := c.next; seq < left && c.Config.Durable; seq++ {
+				if m := st.at(seq); m != nil && c.matches(m.Subject) {
+					passed = append(passed, seq)
+				}
+			}
 			c.purged(left)
 		case st.s.PurgesOne:
 		case part, cfg.Filter == 0:
 			c.purged(st.first)
 		}
 	}
-	return forgotten
+	return passed, forgotten
 }
 
 // RollBack forgets the newest messages, as a restored backup does; consumers that
