@@ -5,7 +5,25 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/an-open-reader/nats-reader/chaos/plan"
 )
+
+// The plan that the README shows is one.
+func TestReadmePlan(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(text), "\n```yaml\n")
+	shown, _, closed := strings.Cut(after, "```\n")
+	if !found || !closed {
+		t.Fatal("the README shows no plan")
+	}
+	if _, err := plan.Parse("README.md", []byte(shown)); err != nil {
+		t.Error(err)
+	}
+}
 
 // What the README shows of a run is what the command line above it prints.
 func TestReadmeTranscript(t *testing.T) {

@@ -27,7 +27,7 @@ chaos/lab           > chaos/owner
 chaos/owner         >
 chaos/target        > chaos chaos/oracle chaos/proxy reader reader/session
 chaos/target/bad    > reader
-chaos/plan          > chaos chaos/oracle chaos/lab chaos/proxy
+chaos/plan          > chaos chaos/target chaos/oracle chaos/proxy
 chaos/run           > chaos chaos/plan chaos/target chaos/oracle chaos/result chaos/proxy chaos/lab reader reader/session
 chaos/readertest    > chaos chaos/oracle chaos/proxy chaos/lab
 reader              > reader/session

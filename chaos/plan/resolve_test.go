@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/chaos/plan"
 )
 
@@ -73,6 +74,24 @@ func TestSeedOfThePlan(t *testing.T) {
 	}{{own, 0, 12}, {own, 3, 3}, {parse(t, body), 0, 1}, {parse(t, body), 9, 9}} {
 		if r := resolve(t, c.p, c.seed); r.Seed != c.want {
 			t.Errorf("seed %d of a plan with seed %d: %d, want %d", c.seed, c.p.Seed, r.Seed, c.want)
+		}
+	}
+}
+
+// What is expected of a target is by its kind, whatever its parameters or command.
+func TestExpected(t *testing.T) {
+	p := parse(t, "expect: {consume: broken, exec: unknown, others: held}\n")
+	q := parse(t, "expect: {others: broken}\n")
+	for _, c := range []struct {
+		p      plan.Plan
+		target string
+		want   oracle.Finding
+	}{
+		{p, "consume", oracle.Broken}, {p, "consume(durable=false)", oracle.Broken}, {p, "exec:cat x", oracle.Unknown}, {p, "fetch", oracle.Held},
+		{q, "fetch(batch=3)", oracle.Broken}, {q, "exec:cat", oracle.Broken}, {q, "reader", oracle.Held}, {parse(t, ""), "messages", oracle.Held},
+	} {
+		if got := c.p.Expected(c.target); got != c.want {
+			t.Errorf("%s: %s, want %s", c.target, got, c.want)
 		}
 	}
 }

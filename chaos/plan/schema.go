@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/target"
 )
 
 // SchemaURL is where the JSON schema of a plan is published: the name that editors know
@@ -106,7 +107,7 @@ func valueSchema(t reflect.Type, r rule, path string) schema {
 		return object(t, path)
 	case t.Kind() == reflect.Map:
 		return schema{
-			{"type", "object"}, {"propertyNames", schema{{"enum", append(TargetNames(), "exec", Others)}}},
+			{"type", "object"}, {"propertyNames", schema{{"enum", targetNames()}}},
 			{"additionalProperties", schema{{"enum", findings()}}},
 		}
 	case t.Kind() == reflect.Slice:
@@ -136,7 +137,9 @@ func textSchema(r rule, path string) schema {
 		return append(s, member{"pattern", wordPattern}, member{"maxLength", longestWord})
 	case path == "target.name":
 		return schema{{"anyOf", []schema{
-			{{"enum", TargetNames()}}, {{"type", "string"}, {"pattern", "^" + execPrefix + `\s*\S`}},
+			{{"enum", target.Names()}},
+			{{"type", "string"}, {"pattern", `^\s*(` + strings.Join(target.Names(), "|") + `)\s*\(`}},
+			{{"type", "string"}, {"pattern", "^" + execPrefix + `\s*\S`}},
 		}}}
 	case strings.HasSuffix(path, ".fault"):
 		return schema{{"anyOf", []schema{

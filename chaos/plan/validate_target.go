@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos/target"
 )
 
 // TargetReader is the target that is the reader of this project.
@@ -14,20 +16,17 @@ const TargetReader = "reader"
 // execPrefix begins a target that is any program.
 const execPrefix = "exec:"
 
-// TargetNames lists the targets by the names they have on the command line. Beside them
-// there is exec: with a command behind it.
-func TargetNames() []string {
-	return []string{
-		TargetReader, "ordered-consume", "ordered-messages", "consume", "messages", "fetch", "legacy-ordered", "legacy-fetch",
-	}
-}
+// targetNames are those that Expect can have.
+func targetNames() []string { return append(target.Names(), "exec", Others) }
 
-// TargetKind is the name of a target as Expect has it: exec for every command.
+// TargetKind is the name of a target as Expect has it: without its parameters, and exec
+// for every command.
 func TargetKind(name string) string {
 	if strings.HasPrefix(name, execPrefix) {
 		return "exec"
 	}
-	return name
+	name, _, _ = strings.Cut(name, "(")
+	return strings.TrimSpace(name)
 }
 
 // Defaults of a reader, where a setting is judged beside one that is not given.
@@ -38,10 +37,14 @@ const (
 
 func (p Plan) checkTarget(all *Problems) {
 	t := p.Target
-	if command, exec := strings.CutPrefix(t.Name, execPrefix); exec {
-		all.when(strings.TrimSpace(command) == "", "target.name", "exec: needs a command behind it")
-	} else if t.Name != "" && !slices.Contains(TargetNames(), t.Name) {
-		*all = append(*all, notOneOf("target.name", strconv.Quote(cut(t.Name))+" is no target", t.Name, append(TargetNames(), "exec:COMMAND")))
+	if t.Name != "" {
+		_, err := target.Parse(t.Name)
+		var wrong *target.Error
+		if errors.As(err, &wrong) {
+			bare := *wrong
+			bare.Allowed = nil
+			*all = append(*all, Problem{Path: "target.name", Text: bare.Error(), Allowed: wrong.Allowed, Near: wrong.Suggestions()})
+		}
 	}
 	for i, n := range t.Subjects {
 		path := item("target.subjects", i)
@@ -68,7 +71,7 @@ func orElse[T comparable](d, otherwise T) T {
 }
 
 func (p Plan) checkExpect(all *Problems) {
-	known := append(TargetNames(), "exec", Others)
+	known := targetNames()
 	for _, name := range sortedKeys(p.Expect) {
 		path := join("expect", name)
 		if !slices.Contains(known, name) {
