@@ -150,7 +150,7 @@ const (
 
 // victim is another process: it makes a fault on a foreign server and is killed.
 func victim() {
-	nc, err := nats.Connect(os.Getenv(victimURL))
+	nc, err := nats.Connect(os.Getenv(victimURL), nats.Timeout(30*time.Second))
 	if err == nil {
 		var js jetstream.JetStream
 		if js, err = jetstream.New(nc); err == nil {

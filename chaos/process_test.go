@@ -17,7 +17,7 @@ import (
 // within bounds one question to a server that may not answer.
 func within(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -25,7 +25,7 @@ func within(t *testing.T) context.Context {
 // stored is how many messages the stream has, once the server tells.
 func (s *stage) stored() uint64 {
 	s.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		stream, err := s.env.JS.Stream(within(s.T), stageStream)
 		if err == nil {
@@ -70,7 +70,7 @@ func TestLoseStore(t *testing.T) {
 	if len(told) != 2 || !s.env.Lab.Running() {
 		t.Fatalf("told %q", told)
 	}
-	limit := time.After(30 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		_, err := s.env.JS.Stream(within(t), stageStream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -87,7 +87,7 @@ func TestLoseStore(t *testing.T) {
 // mayPublish says whether the reader's user may publish to a subject.
 func mayPublish(t *testing.T, url, subject string) bool {
 	t.Helper()
-	nc, err := nats.Connect(url, nats.UserInfo(ReaderUser, ReaderPassword), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	nc, err := nats.Connect(url, nats.Timeout(30*time.Second), nats.UserInfo(ReaderUser, ReaderPassword), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestReaderFaults(t *testing.T) {
 				t.Error("it is slow after the end")
 			}
 		}
-	}, "slow-reader(pause=30ms)@0s+1s", "stalled-reader@0s+50ms")
+	}, "slow-reader(pause=30ms)@0s+3s", "stalled-reader@0s+50ms")
 	if len(told) != 4 || slowest < 30*time.Millisecond || len(r.Failed()) != 0 {
 		t.Errorf("told %q, a message took %s, failed %v", told, slowest, r.Failed())
 	}

@@ -233,7 +233,7 @@ func TestWatchInjectsIntoTLS(t *testing.T) {
 	server := startLab(t, lab.Options{
 		Config: fmt.Sprintf("tls { cert_file: %q, key_file: %q }\n", cert, key), ReadyOptions: []nats.Option{nats.RootCAs(cert)},
 	})
-	nc, err := nats.Connect(server.URL(), nats.RootCAs(cert))
+	nc, err := nats.Connect(server.URL(), nats.RootCAs(cert), nats.Timeout(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

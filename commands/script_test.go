@@ -99,7 +99,7 @@ func setUp(env *testscript.Env) error {
 // manage gives the API of the script's server for one command of a script.
 func manage(ts *testscript.TestScript) (js jetstream.JetStream, ctx context.Context, done func()) {
 	server := ts.Value(serverKey{}).(*lab.Server)
-	nc, err := nats.Connect(server.URL(), nats.UserInfo("ann", "secret"))
+	nc, err := nats.Connect(server.URL(), nats.UserInfo("ann", "secret"), nats.Timeout(30*time.Second))
 	ts.Check(err)
 	js, err = jetstream.New(nc)
 	ts.Check(err)

@@ -35,7 +35,7 @@ func readAsChild() {
 		cancel()
 	}()
 	err := func() error {
-		nc, err := nats.Connect(url)
+		nc, err := nats.Connect(url, nats.Timeout(patience))
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func named() reader.Config {
 
 // holdName opens a reader and holds it until its standard input ends, or it is killed.
 func holdName(url string) error {
-	nc, err := nats.Connect(url)
+	nc, err := nats.Connect(url, nats.Timeout(patience))
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func startCluster(t *testing.T, o lab.ClusterOptions) *lab.Cluster {
 // reach connects to the cluster; the connection goes on for ever.
 func reach(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
+	nc, err := nats.Connect(url, nats.Timeout(10*time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func start(t *testing.T, o lab.Options) *lab.Server {
 
 func connect(t *testing.T, s *lab.Server, opts ...nats.Option) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(s.URL(), opts...)
+	nc, err := nats.Connect(s.URL(), append([]nats.Option{nats.Timeout(patience)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -302,7 +301,7 @@ func TestCloseEndsAStartUnderWay(t *testing.T) {
 func TestWithoutJetStream(t *testing.T) {
 	s := start(t, lab.Options{NoJetStream: true})
 	nc := connect(t, s)
-	if _, err := nc.Request("$JS.API.INFO", nil, 5*time.Second); !errors.Is(err, nats.ErrNoResponders) {
+	if _, err := nc.Request("$JS.API.INFO", nil, patience); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("a JetStream request: %v, want no responders", err)
 	}
 }

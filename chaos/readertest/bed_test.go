@@ -51,7 +51,7 @@ func TestReaderOnABed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := reader.Open(t.Context(), js, reader.Config{Stream: "ORDERS", Pull: reader.Pull{Heartbeat: 250 * time.Millisecond}})
+	r, err := reader.Open(t.Context(), js, reader.Config{Stream: "ORDERS", Pull: reader.Pull{Heartbeat: 500 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestBedOfAClusterOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := reader.Open(t.Context(), js, reader.Config{Stream: "ORDERS", Pull: reader.Pull{Heartbeat: 250 * time.Millisecond}})
+	r, err := reader.Open(t.Context(), js, reader.Config{Stream: "ORDERS", Pull: reader.Pull{Heartbeat: 500 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

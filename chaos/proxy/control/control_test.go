@@ -147,7 +147,7 @@ func TestFaultOnARealClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := make(chan struct{}, 1)
-	nc, err := nats.Connect(b.proxy.URL(), nats.Name("mine"), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1),
+	nc, err := nats.Connect(b.proxy.URL(), nats.Name("mine"), nats.Timeout(20*time.Second), nats.ReconnectWait(10*time.Millisecond), nats.MaxReconnects(-1),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { lost <- struct{}{} }))
 	if err != nil {
 		t.Fatal(err)
