@@ -267,7 +267,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/faults", `{"fault":"drop-message(nth=0)"}`, 400, "nth"},
 		{"POST", "/faults", `{"fault":"drop-msg"}`, 400, "did you mean drop-message?"},
 		{"POST", "/faults", `{"fault":"forge-status(status=409)"}`, 400, "did you mean code?"},
-		{"POST", "/faults", `{"fault":"black-hole(weather=fine)"}`, 400, "known: conn, direction, for"},
+		{"POST", "/faults", `{"fault":"black-hole(weather=fine)"}`, 400, "known: conn, direction, new, for"},
 		{"POST", "/faults", `{"fault":"delete-consumer"}`, 400, "chaos list"},
 		{"POST", "/faults", `{"fault":"black-hole","for":"1001h"}`, 400, "at most 1000h"},
 		{"POST", "/faults", `{"fault":"cut","for":5}`, 400, `"for" is a number: want a string`},
