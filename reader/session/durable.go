@@ -174,8 +174,8 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 	if c.Again && c.Start == StartSequence {
 		m.madeAt, m.made = max(m.madeAt, c.Sequence), false
 	}
-	valid := m.which.voided
-	m.which.voided = m.number
+	before := m.which.gone
+	m.which.deleted(m.number)
 	a.req = m.request(Effect{API: APIConsumerCreate, Consumer: m.cfg.Durable, Create: c}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		switch {
@@ -186,10 +186,10 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 			m.createDurable(now, a)
 		case natureOf(ans.Err) == nameTaken && !m.asks.denied.holds(now) && !a.raced:
 			// Another reader was first: bind to what it made.
-			a.raced, m.which.voided = true, valid
+			a.raced, m.which.gone = true, before
 			m.bindDurable(now, a)
 		case natureOf(ans.Err) == nameTaken:
-			m.which.voided = valid
+			m.which.gone = before
 			m.prove(now, a)
 		default:
 			m.failAttempt(now, ans.Err)
@@ -202,6 +202,9 @@ func (m *Machine) createDurable(now time.Duration, a *attempt) {
 func (m *Machine) durableMade(now time.Duration, a *attempt, c Create, f ConsumerFacts) {
 	if c.Again && c.Start == StartSequence {
 		m.madeAt, m.made = c.Sequence, true
+	}
+	if m.which.same(f.Created) {
+		m.madeAt, m.made = 0, false // it was there all the time: the create found it
 	}
 	if m.blind {
 		m.place(now, a, f)

@@ -124,6 +124,7 @@ func (m *Machine) failAttempt(now time.Duration, err error) {
 	if !m.rec.on {
 		m.rec = recovery{}
 		m.release(now)
+		m.loseDoubted(now)
 		return
 	}
 	if errors.Is(err, ErrNoAnswer) {

@@ -96,7 +96,7 @@ func (m *Machine) skip(a *attempt) {
 // unsubscribed hears what was on its way, and no more; so does one whose connection
 // is away. token names the pull of a heartbeat; a message names none.
 func (m *Machine) healBy(now time.Duration, s *Session, since time.Duration, token uint64) {
-	if !s.silent || s.unbound || !m.connected {
+	if !s.silent || s.unbound || !m.connected || !m.MayAck(m.number) {
 		return
 	}
 	s.silent, s.soundFrom = false, now

@@ -39,6 +39,7 @@ func (m *Machine) Unwish(now time.Duration, ticket int) {
 		m.rec = recovery{}
 		m.release(now)
 		m.left.tick(m, now)
+		m.loseDoubted(now)
 	}
 	m.settle(now)
 }
