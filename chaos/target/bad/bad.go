@@ -79,13 +79,11 @@ func Main() {
 	if !asked {
 		return
 	}
-	if err := run(Kind(kind)); err != nil {
-		fmt.Fprintln(os.Stderr, "bad:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	fmt.Fprintln(os.Stderr, "bad:", run(Kind(kind)))
+	os.Exit(1)
 }
 
+// run reads until something is wrong.
 func run(k Kind) error {
 	if !slices.Contains(Kinds(), k) {
 		return fmt.Errorf("%s=%s: there is no such kind", variable, k)
