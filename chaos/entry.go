@@ -34,6 +34,7 @@ type Entry struct {
 	PausedUntil *time.Time              `json:"paused_until,omitempty"` // how long the consumer was paused before
 	Fill        string                  `json:"fill,omitempty"`         // the tag of the consumers that were made
 	Config      *jetstream.StreamConfig `json:"config,omitempty"`       // of the stream that was deleted
+	Tag         string                  `json:"tag,omitempty"`          // in the metadata of the stream that was made
 }
 
 func (e *Environment) entryOf(s Spec, until time.Time) *Entry {
@@ -57,6 +58,8 @@ func (e *Entry) Undo(ctx context.Context, js jetstream.JetStream) error {
 			return nil // somebody made it already
 		}
 		return err
+	case madeStream:
+		return e.removeStream(ctx, js)
 	default:
 		return fmt.Errorf("nobody knows how to undo fault %s", e.Fault)
 	}
@@ -97,6 +100,8 @@ func (e *Entry) String() string {
 		return fmt.Sprintf("delete the consumers that fill stream %s", e.Stream)
 	case "recreate-stream":
 		return fmt.Sprintf("make stream %s again", e.Stream)
+	case madeStream:
+		return fmt.Sprintf("remove stream %s", e.Stream)
 	default:
 		return "undo " + e.Fault
 	}

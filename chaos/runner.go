@@ -42,6 +42,8 @@ type Period struct {
 	// Cursor is the stream sequence the reader had accepted when a destructive
 	// fault began.
 	Cursor uint64
+	Target string // what it acted on, as key=value; may be empty
+	Err    error  // it could not act, or could not be undone
 }
 
 // Judged gives the periods of faults as the oracle takes them.
@@ -57,10 +59,21 @@ func Judged(periods []Period) []oracle.Period {
 	return all
 }
 
+// Step is one fault and when it comes.
+type Step struct {
+	Spec Spec
+	// When waits for the moment of a fault that has no time of its own, and says
+	// whether it came before ctx ended; nil: the fault comes at Spec.At.
+	When func(ctx context.Context) bool
+	// Acts is told once, when the fault acts from then on, has acted, could not, or
+	// will not come; nil: nobody waits for that.
+	Acts func()
+}
+
 // Runner fires scheduled faults on an environment and undoes them.
 type Runner struct {
 	env   *Environment
-	specs []Spec
+	steps []Step
 	tell  func(Firing)
 
 	turn chan struct{} // taken while a fault acts on the server's process
@@ -73,34 +86,54 @@ type Runner struct {
 // NewRunner checks every fault against the catalogue, the safety rules and the others. tell is
 // called for every step of a fault, from several goroutines, and must be quick.
 func NewRunner(env *Environment, specs []Spec, tell func(Firing)) (*Runner, error) {
-	for _, s := range specs {
-		if err := s.Validate(); err != nil {
+	steps := make([]Step, len(specs))
+	for i, s := range specs {
+		steps[i].Spec = s
+	}
+	return NewStepRunner(env, steps, tell)
+}
+
+// NewStepRunner is NewRunner for faults of which some wait for an event. What such a
+// fault would meet on a server's process is not known before; it waits for its turn.
+func NewStepRunner(env *Environment, steps []Step, tell func(Firing)) (*Runner, error) {
+	var timed []Spec
+	for _, s := range steps {
+		if err := s.Spec.Validate(); err != nil {
 			return nil, err
 		}
-		if err := env.Allow(s); err != nil {
+		if err := env.Allow(s.Spec); err != nil {
 			return nil, err
+		}
+		if s.When == nil {
+			timed = append(timed, s.Spec)
 		}
 	}
-	if err := CheckSchedule(specs); err != nil {
+	if err := CheckSchedule(timed); err != nil {
 		return nil, err
 	}
 	env.prepare()
-	return &Runner{env: env, specs: slices.Clone(specs), tell: tell, turn: make(chan struct{}, 1)}, nil
+	return &Runner{env: env, steps: slices.Clone(steps), tell: tell, turn: make(chan struct{}, 1)}, nil
 }
 
 // Run starts the schedule and returns when every fault has fired and ended, or
 // ctx has ended; then all is undone, and faults still to come do not fire.
 func (r *Runner) Run(ctx context.Context) {
 	var running sync.WaitGroup
-	for _, s := range r.specs {
+	for _, s := range r.steps {
 		running.Go(func() { r.one(ctx, s) })
 	}
 	running.Wait()
 }
 
-// one waits for the time of a fault, fires it, waits for its end and undoes it.
-func (r *Runner) one(ctx context.Context, s Spec) {
-	if !wait(ctx, s.At) {
+// one waits for the moment of a fault, fires it, waits for its end and undoes it.
+func (r *Runner) one(ctx context.Context, step Step) {
+	acts := func() {}
+	if step.Acts != nil {
+		acts = sync.OnceFunc(step.Acts)
+	}
+	defer acts()
+	s := step.Spec
+	if !step.due(ctx) {
 		return
 	}
 	fault, _ := FindFault(s.Name)
@@ -125,13 +158,23 @@ func (r *Runner) one(ctx context.Context, s Spec) {
 	case fault.Layer != LayerWire:
 		r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseFired, Target: on.String(), Took: time.Since(began)})
 	}
+	r.acted(number, on.String(), err)
+	acts()
 	if end != nil {
 		if err == nil && !fault.Once {
 			r.last(ctx, s.Length())
 		}
-		r.undo(ctx, s, fault, end, err == nil)
+		r.undo(ctx, number, s, fault, end, err == nil)
 	}
 	r.end(number)
+}
+
+// due waits for the moment of a fault, and says whether it came before ctx ended.
+func (s Step) due(ctx context.Context) bool {
+	if s.When != nil {
+		return s.When(ctx) && ctx.Err() == nil
+	}
+	return wait(ctx, s.Spec.At)
 }
 
 // last waits for the end of a fault; one without a length lasts until ctx ends.
@@ -143,14 +186,16 @@ func (r *Runner) last(ctx context.Context, length time.Duration) {
 	wait(ctx, length)
 }
 
-func (r *Runner) undo(ctx context.Context, s Spec, fault Fault, end undo, applied bool) {
+func (r *Runner) undo(ctx context.Context, number int, s Spec, fault Fault, end undo, applied bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	began := time.Now()
 	err := end(ctx)
 	switch {
 	case err != nil && (applied || fault.Layer == LayerServer && !r.env.ownServer()):
-		r.failure(s, fmt.Errorf("end of fault %s: %w", s.Fault(), err))
+		err = fmt.Errorf("end of fault %s: %w", s.Fault(), err)
+		r.acted(number, "", err)
+		r.failure(s, err)
 	case err == nil && applied && !fault.Once:
 		r.told(Firing{Time: time.Now(), Spec: s, Phase: PhaseEnded, Took: time.Since(began)})
 	}
@@ -179,6 +224,19 @@ func (r *Runner) begin(p Period) int {
 	defer r.mu.Unlock()
 	r.periods = append(r.periods, p)
 	return len(r.periods) - 1
+}
+
+// acted keeps what became of a fault.
+func (r *Runner) acted(number int, target string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &r.periods[number]
+	if target != "" {
+		p.Target = target
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		p.Err = err
+	}
 }
 
 func (r *Runner) end(number int) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
 )
 
 // Environment variables that choose the server where Options.ServerBin is
@@ -23,6 +25,9 @@ const (
 	// nats-reader/servers below $XDG_CACHE_HOME or ~/.cache.
 	CacheVariable = "NATS_READER_SERVERS"
 )
+
+// EmbeddedVersion is the version of the embedded nats-server.
+const EmbeddedVersion = server.VERSION
 
 // ErrNotCached says that a server version was not built yet.
 var ErrNotCached = errors.New("nats-server is not in the cache")

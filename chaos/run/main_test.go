@@ -1,0 +1,16 @@
+package run
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/target/bad"
+)
+
+func TestMain(m *testing.M) {
+	lab.Main()
+	bad.Main()
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,234 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/chaos/plan"
+	"github.com/an-open-reader/nats-reader/chaos/run"
+	"github.com/an-open-reader/nats-reader/chaos/target"
+)
+
+// The flags of chaos run, beside the reader's.
+const (
+	flagTarget        = "target"
+	flagRandSeed      = "rand-seed"
+	flagServerVersion = "server-version"
+	flagServerBin     = "server-bin"
+	flagParallel      = "parallel"
+	flagReport        = "report"
+	flagOut           = "out"
+	flagQuiet         = "quiet"
+)
+
+func runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: flagTarget, Usage: "`READER` that reads: reader, consume, exec:CMD, …, may be repeated", DefaultText: "the plan's, or reader"},
+		&cli.Uint64Flag{Name: flagRandSeed, Usage: "`N` that fixes what a plan leaves to chance", DefaultText: "drawn, and printed"},
+		&cli.StringFlag{Name: flagServerVersion, Usage: "nats-server `VERSION` of the lab", DefaultText: "the plan's"},
+		&cli.StringFlag{Name: flagServerBin, Usage: "nats-server `BINARY` of the lab"},
+		&cli.IntFlag{Name: flagParallel, Usage: "`N` runs at a time, each on a server of its own", Value: 1},
+		&cli.StringFlag{Name: flagReport, Usage: "`text,json,junit,markdown,html`: reports, in --out; one alone may go to stdout"},
+		&cli.StringFlag{Name: flagOut, Usage: "`FOLDER` for the reports"},
+		boolFlag(flagQuiet, "", "tell nothing on stderr while it runs"),
+		boolFlag(flagAllowServerFaults, "", "faults may touch a whole stream on a server that is not the lab's"),
+		&cli.StringFlag{Name: flagTargetName, Usage: "the `STREAM` that a destructive fault may destroy there: the run makes it, and removes it"},
+	}
+}
+
+// runFlagNames are the flags that chaos run takes beside those of all commands.
+func runFlagNames() []string {
+	names := []string{flagDryRun}
+	for _, f := range slices.Concat(runFlags(), readerFlags()) {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+// runPlan is what the command line of chaos run asks for.
+type runPlan struct {
+	jobs     []job
+	seed     uint64
+	parallel int
+	timeout  time.Duration // of all; 0: none
+	reports  reportPlan
+	dryRun   bool
+	quiet    bool
+	bin      string // of the lab's server; "": as the plans say
+}
+
+// job is one plan with one target, resolved.
+type job struct {
+	plan   plan.Plan
+	target target.Target
+}
+
+// chaosRun plays plans.
+func (p *program) chaosRun(c *cli.Context, arguments []string) error {
+	w, err := runPlanOf(c, arguments, p.stdin)
+	if err != nil {
+		return p.planProblems(err)
+	}
+	if w.dryRun {
+		return p.printPlanned(w)
+	}
+	if err := w.reports.open(); err != nil {
+		return err
+	}
+	foreign, done, err := p.foreignServer(c, w)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return p.playJobs(c.Context, w, foreign)
+}
+
+// runPlanOf reads all that can be wrong before anything is started.
+func runPlanOf(c *cli.Context, arguments []string, stdin io.Reader) (runPlan, error) {
+	w := runPlan{parallel: c.Int(flagParallel), dryRun: c.Bool(flagDryRun), quiet: c.Bool(flagQuiet), seed: c.Uint64(flagRandSeed)}
+	var err error
+	if w.reports, err = reportPlanOf(c); err != nil {
+		return w, err
+	}
+	if w.parallel < 1 || w.parallel > mostParallel {
+		return w, usage{problem: fmt.Sprintf("flag --%s: %d is not 1 to %d", flagParallel, w.parallel, mostParallel)}
+	}
+	if c.IsSet(flagRandSeed) && w.seed == 0 {
+		return w, usage{problem: "flag --" + flagRandSeed + ": 0 is no seed", hint: "a seed is a whole number from 1"}
+	}
+	if layerOf(c, flagTimeout) == layerFlag {
+		if w.timeout = c.Duration(flagTimeout); w.timeout <= 0 {
+			return w, usage{problem: fmt.Sprintf("flag --%s: %s is not above 0", flagTimeout, w.timeout)}
+		}
+	}
+	plans, err := plansOf(arguments, stdin)
+	if err != nil {
+		return w, err
+	}
+	if w.seed == 0 {
+		w.seed = drawnSeed()
+	}
+	if w.bin, err = serverBinOf(c); err != nil {
+		return w, err
+	}
+	for _, one := range plans {
+		jobs, err := jobsOf(c, one, w.seed)
+		if err != nil {
+			return w, err
+		}
+		w.jobs = append(w.jobs, jobs...)
+	}
+	return w, w.checkServers(c)
+}
+
+// mostParallel bounds how many servers run at a time.
+const mostParallel = 64
+
+// drawnSeed is a seed that nobody gave: short enough to be typed.
+func drawnSeed() uint64 { return rand.Uint64N(1<<32-1) + 1 }
+
+// serverBinOf is the binary of --server-bin, or that of --server-version.
+func serverBinOf(c *cli.Context) (string, error) {
+	bin, version := c.String(flagServerBin), c.String(flagServerVersion)
+	switch {
+	case bin != "" && version != "":
+		return "", usage{problem: "flags --server-bin and --server-version exclude each other"}
+	case bin != "":
+		path, err := exec.LookPath(bin)
+		if err != nil {
+			return "", usage{problem: fmt.Sprintf("flag --%s: no server can be run there: %v", flagServerBin, err), cause: err}
+		}
+		return path, nil
+	case version != "" && version != lab.EmbeddedVersion:
+		if _, err := lab.CachedServer(version); err != nil {
+			return "", usage{problem: fmt.Sprintf("flag --%s: %v", flagServerVersion, err), cause: err}
+		}
+	}
+	return "", nil
+}
+
+// jobsOf gives a plan with the flags of the command line, once for every target.
+func jobsOf(c *cli.Context, p plan.Plan, seed uint64) ([]job, error) {
+	if err := overrideTarget(c, &p.Target); err != nil {
+		return nil, err
+	}
+	if version := c.String(flagServerVersion); version != "" && !p.Server.Connect {
+		p.Server.Version = version
+	}
+	names := c.StringSlice(flagTarget)
+	if len(names) == 0 {
+		names = []string{p.Target.Name}
+	}
+	var jobs []job
+	for _, name := range names {
+		if name == "" {
+			name = plan.TargetReader
+		}
+		t, err := target.Parse(name)
+		if err != nil {
+			return nil, targetProblem(err)
+		}
+		one := p
+		one.Target.Name, _, _ = strings.Cut(name, "(")
+		if strings.HasPrefix(name, "exec:") {
+			one.Target.Name = name
+		}
+		one, err = one.Resolve(seed)
+		if err != nil {
+			return nil, fmt.Errorf("plan %s: %w", p.Name, err)
+		}
+		jobs = append(jobs, job{one, t})
+	}
+	return jobs, nil
+}
+
+// connects says whether a plan runs on the server of the command line.
+func (w runPlan) connects() bool {
+	return slices.ContainsFunc(w.jobs, func(j job) bool { return j.plan.Server.Connect })
+}
+
+// checkServers tells flags that go with another kind of server.
+func (w runPlan) checkServers(c *cli.Context) error {
+	inLab := slices.ContainsFunc(w.jobs, func(j job) bool { return !j.plan.Server.Connect })
+	for _, name := range []string{flagServerBin, flagServerVersion} {
+		if c.IsSet(name) && !inLab {
+			return usage{problem: fmt.Sprintf("flag --%s: it is for the lab's servers, and no plan here brings one", name), hint: "--server or --context names another"}
+		}
+	}
+	for _, name := range []string{flagServer, flagContext, flagAllowServerFaults, flagTargetName} {
+		if layerOf(c, name) == layerFlag && !w.connects() {
+			return usage{problem: fmt.Sprintf("flag --%s: every plan here brings its own server", name), hint: "a plan with server: {connect: true} runs on another"}
+		}
+	}
+	if c.String(flagTargetName) != "" && w.parallel > 1 {
+		return usage{problem: fmt.Sprintf("flag --%s: runs in parallel cannot share one stream", flagTargetName), hint: "leave out --" + flagParallel}
+	}
+	return nil
+}
+
+// options are those of one job.
+func (w runPlan) options(j job, foreign *run.Foreign, left time.Duration) run.Options {
+	o := run.Options{Plan: j.plan, Target: j.target, ServerBin: w.bin, Timeout: left}
+	if j.plan.Server.Connect {
+		o.Server = foreign
+		o.ServerBin = ""
+	}
+	return o
+}
+
+// timeLeft is what a job may take; false: the time of all is over.
+func (w runPlan) timeLeft(began time.Time) (time.Duration, bool) {
+	if w.timeout == 0 {
+		return 0, true
+	}
+	left := w.timeout - time.Since(began)
+	return left, left > 0
+}
