@@ -16,7 +16,7 @@ const retryInitial = 200 * time.Millisecond
 func readerConfig(t plan.Target) reader.Config {
 	c := reader.Config{
 		Durable: t.Durable, Name: t.Consumer, WaitForStream: t.WaitForStream, StreamGrace: t.StreamGrace,
-		InactiveThreshold: t.InactiveThreshold, KeepConnection: t.KeepConnection,
+		InactiveThreshold: t.InactiveThreshold, KeepConnection: t.KeepConnection, Replicas: t.Replicas,
 		Pull:  reader.Pull{MaxMessages: t.Batch, MaxBytes: t.MaxBytes, Expires: t.Expires, Heartbeat: t.Heartbeat},
 		Retry: reader.RetryPolicy{Max: t.RetryMax, TotalTimeout: t.RetryTimeout, AttemptTimeout: t.AttemptTimeout},
 	}

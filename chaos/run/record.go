@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,11 +31,10 @@ type record struct {
 
 func (c *record) start(o Options) {
 	name := o.Target.Name()
-	kind, _, _ := strings.Cut(name, "(") // without its parameters
 	c.tell = o.Progress
 	c.run = result.Run{
 		Schema: result.Schema, Name: o.Plan.Name, Title: o.Plan.Title, Why: o.Plan.Why, Seed: o.Plan.Seed, Target: name,
-		Began: time.Now(), Expected: o.Plan.Expected(kind),
+		Began: time.Now(), Expected: o.Plan.Expected(name),
 		Server: result.Server{
 			Version: o.Plan.Server.Version, Nodes: o.Plan.Server.Nodes, Replicas: o.Plan.Server.Replicas,
 			Storage: string(o.Plan.Server.Storage), Foreign: o.Server != nil,
