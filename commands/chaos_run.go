@@ -2,11 +2,9 @@ package commands
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os/exec"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,7 +18,6 @@ import (
 // The flags of chaos run, beside the reader's.
 const (
 	flagTarget        = "target"
-	flagRandSeed      = "rand-seed"
 	flagServerVersion = "server-version"
 	flagServerBin     = "server-bin"
 	flagParallel      = "parallel"
@@ -29,28 +26,48 @@ const (
 	flagQuiet         = "quiet"
 )
 
+const runDescription = `Each plan is played on a server of its own: the target reads, the faults
+come and are undone, and what was lost, repeated, out of order, and how
+long it was deaf is judged. Nothing is injected where it does not read
+well without faults. PLAN is the name of one that the program brings, a
+tag of some, all, or a file. Exit code: 0 every contract held, 2 one is
+broken, 3 one could not be judged, 130 interrupted, all faults undone.
+
+nats-reader chaos run deaf-after-power-outage --target consume
+nats-reader chaos run smoke --report junit,html --out reports
+nats-reader chaos run my-plan.yaml --target 'exec:node my-reader.mjs'
+
+The report goes to stdout, what happens meanwhile to stderr. The seed is
+printed: with --rand-seed it repeats the plan, not the schedule of
+threads. A plan with server.connect runs on the server that the
+connection flags name, on a stream that is made for it and removed.
+--timeout, given here, is the time of the whole command: a run that it
+ends cannot be judged.`
+
+func (p *program) chaosRunCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "play plans against a reader, and judge", ArgsUsage: "PLAN|TAG|FILE|all...", Description: runDescription,
+		Flags:  append(runFlags(), readerFlags()...),
+		Action: p.chaosRun,
+	}
+}
+
 func runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: flagTarget, Usage: "`READER` that reads: reader, consume, exec:CMD, …, may be repeated", DefaultText: "the plan's, or reader"},
-		&cli.Uint64Flag{Name: flagRandSeed, Usage: "`N` that fixes what a plan leaves to chance", DefaultText: "drawn, and printed"},
+		randSeedFlag(),
 		&cli.StringFlag{Name: flagServerVersion, Usage: "nats-server `VERSION` of the lab", DefaultText: "the plan's"},
 		&cli.StringFlag{Name: flagServerBin, Usage: "nats-server `BINARY` of the lab"},
 		&cli.IntFlag{Name: flagParallel, Usage: "`N` runs at a time, each on a server of its own", Value: 1},
 		&cli.StringFlag{Name: flagReport, Usage: "`text,json,junit,markdown,html`: reports, in --out; one alone may go to stdout"},
 		&cli.StringFlag{Name: flagOut, Usage: "`FOLDER` for the reports"},
+		formatFlag(),
+		boolFlag(flagJSON, "", "short for --format json"),
 		boolFlag(flagQuiet, "", "tell nothing on stderr while it runs"),
+		boolFlag(flagDryRun, "", "print the plans as they would be played, and start nothing"),
 		boolFlag(flagAllowServerFaults, "", "faults may touch a whole stream on a server that is not the lab's"),
 		&cli.StringFlag{Name: flagTargetName, Usage: "the `STREAM` that a destructive fault may destroy there: the run makes it, and removes it"},
 	}
-}
-
-// runFlagNames are the flags that chaos run takes beside those of all commands.
-func runFlagNames() []string {
-	names := []string{flagDryRun}
-	for _, f := range slices.Concat(runFlags(), readerFlags()) {
-		names = append(names, f.Names()[0])
-	}
-	return names
 }
 
 // runPlan is what the command line of chaos run asks for.
@@ -72,10 +89,10 @@ type job struct {
 }
 
 // chaosRun plays plans.
-func (p *program) chaosRun(c *cli.Context, arguments []string) error {
-	w, err := runPlanOf(c, arguments, p.stdin)
+func (p *program) chaosRun(c *cli.Context) error {
+	w, err := p.runPlanOf(c)
 	if err != nil {
-		return p.planProblems(err)
+		return err
 	}
 	if w.dryRun {
 		return p.printPlanned(w)
@@ -92,8 +109,8 @@ func (p *program) chaosRun(c *cli.Context, arguments []string) error {
 }
 
 // runPlanOf reads all that can be wrong before anything is started.
-func runPlanOf(c *cli.Context, arguments []string, stdin io.Reader) (runPlan, error) {
-	w := runPlan{parallel: c.Int(flagParallel), dryRun: c.Bool(flagDryRun), quiet: c.Bool(flagQuiet), seed: c.Uint64(flagRandSeed)}
+func (p *program) runPlanOf(c *cli.Context) (runPlan, error) {
+	w := runPlan{parallel: c.Int(flagParallel), dryRun: c.Bool(flagDryRun), quiet: c.Bool(flagQuiet)}
 	var err error
 	if w.reports, err = reportPlanOf(c); err != nil {
 		return w, err
@@ -101,15 +118,15 @@ func runPlanOf(c *cli.Context, arguments []string, stdin io.Reader) (runPlan, er
 	if w.parallel < 1 || w.parallel > mostParallel {
 		return w, usage{problem: fmt.Sprintf("flag --%s: %d is not 1 to %d", flagParallel, w.parallel, mostParallel)}
 	}
-	if c.IsSet(flagRandSeed) && w.seed == 0 {
-		return w, usage{problem: "flag --" + flagRandSeed + ": 0 is no seed", hint: "a seed is a whole number from 1"}
+	if w.seed, err = randSeed(c); err != nil {
+		return w, err
 	}
 	if layerOf(c, flagTimeout) == layerFlag {
 		if w.timeout = c.Duration(flagTimeout); w.timeout <= 0 {
 			return w, usage{problem: fmt.Sprintf("flag --%s: %s is not above 0", flagTimeout, w.timeout)}
 		}
 	}
-	plans, err := plansOf(arguments, stdin)
+	plans, err := p.plansOf(c.Args().Slice())
 	if err != nil {
 		return w, err
 	}
@@ -177,13 +194,10 @@ func jobsOf(c *cli.Context, p plan.Plan, seed uint64) ([]job, error) {
 			return nil, targetProblem(err)
 		}
 		one := p
-		one.Target.Name, _, _ = strings.Cut(name, "(")
-		if strings.HasPrefix(name, "exec:") {
-			one.Target.Name = name
-		}
+		one.Target.Name = t.Name()
 		one, err = one.Resolve(seed)
 		if err != nil {
-			return nil, fmt.Errorf("plan %s: %w", p.Name, err)
+			return nil, unresolved(p.Name, err)
 		}
 		jobs = append(jobs, job{one, t})
 	}

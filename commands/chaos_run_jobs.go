@@ -132,7 +132,7 @@ func unplayed(j job, why string, code int) result.Run {
 	return r
 }
 
-func expectedOf(j job) oracle.Finding { return j.plan.Expected(j.plan.Target.Name) }
+func expectedOf(j job) oracle.Finding { return j.plan.Expected(j.target.Name()) }
 
 // exitOfRuns is the exit code of all: an interrupt, then the worst finding.
 func exitOfRuns(ctx context.Context, runs []result.Run) int {

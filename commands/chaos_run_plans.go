@@ -3,8 +3,6 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,56 +12,48 @@ import (
 	"github.com/an-open-reader/nats-reader/chaos/target"
 )
 
-// What stands for every bundled plan, and for one on stdin.
-const (
-	allPlans  = "all"
-	stdinPlan = "-"
-)
+// allPlans stands for every plan that the program brings.
+const allPlans = "all"
 
-// plansOf finds the plans of the arguments: bundled ones by name or tag, files, "all",
-// and "-" for stdin. A bundled one that is named twice is there once.
-func plansOf(arguments []string, stdin io.Reader) ([]plan.Plan, error) {
+// plansOf finds the plans of the arguments: those that the program brings by name, by tag
+// or all, and files. One that it brings is there once, however often it is named.
+func (p *program) plansOf(arguments []string) ([]plan.Plan, error) {
 	if len(arguments) == 0 {
-		return nil, usage{problem: "a plan is missing", hint: "nats-reader chaos run PLAN, such as deaf-after-power-outage; all runs every one that is bundled"}
+		return nil, usage{problem: "a plan is missing", hint: "nats-reader chaos run deaf-after-power-outage; all runs every one; nats-reader chaos list --plans lists them"}
 	}
 	var plans []plan.Plan
 	bundled := map[string]bool{}
 	for _, word := range arguments {
-		found, err := plansNamed(word, stdin)
+		if isPlanFile(word) {
+			one, err := p.loadPlan(word)
+			if err != nil {
+				return nil, err
+			}
+			plans = append(plans, one)
+			continue
+		}
+		found, err := p.bundledPlans(word)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range found {
-			ofFile := word == stdinPlan || isFile(word)
-			if ofFile || !bundled[p.Name] {
-				plans = append(plans, p)
+		for _, one := range found {
+			if !bundled[one.Name] {
+				bundled[one.Name] = true
+				plans = append(plans, one)
 			}
-			bundled[p.Name] = bundled[p.Name] || !ofFile
 		}
 	}
 	return plans, nil
 }
 
-func plansNamed(word string, stdin io.Reader) ([]plan.Plan, error) {
-	switch {
-	case word == allPlans:
+// bundledPlans are those of a name or a tag, or all.
+func (p *program) bundledPlans(word string) ([]plan.Plan, error) {
+	if word == allPlans {
 		return plan.Bundled()
-	case word == stdinPlan:
-		text, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, fmt.Errorf("the plan on stdin: %w", err)
-		}
-		return onePlan(plan.Parse("stdin", text))
-	case isFile(word):
-		text, err := os.ReadFile(word)
-		if err != nil {
-			return nil, usage{problem: fmt.Sprintf("plan: %v", err), cause: err}
-		}
-		return onePlan(plan.Parse(word, text))
 	}
-	p, err := plan.Find(word)
+	one, err := p.loadPlan(word)
 	if err == nil {
-		return []plan.Plan{p}, nil
+		return []plan.Plan{one}, nil
 	}
 	tagged, tagErr := plan.Tagged(word)
 	if tagErr != nil {
@@ -75,61 +65,36 @@ func plansNamed(word string, stdin io.Reader) ([]plan.Plan, error) {
 	return nil, unknownPlan(word, err)
 }
 
-func onePlan(p plan.Plan, err error) ([]plan.Plan, error) {
-	if err != nil {
-		return nil, err
-	}
-	return []plan.Plan{p}, nil
-}
-
-// isFile says whether a word is a path and no name of a plan.
-func isFile(word string) bool {
-	if strings.ContainsAny(word, `/\`) {
-		return true
-	}
-	return slices.ContainsFunc([]string{".yaml", ".yml", ".json"}, func(end string) bool { return strings.HasSuffix(word, end) })
-}
-
-// unknownPlan suggests names and tags.
+// unknownPlan adds what may have been meant by a word that is no tag either.
 func unknownPlan(word string, err error) error {
-	var unknown *plan.UnknownError
-	if !errors.As(err, &unknown) {
+	var u usage
+	if !errors.As(err, &u) {
 		return err
 	}
 	all, listErr := plan.Bundled()
 	if listErr != nil {
 		return listErr
 	}
-	known := []string{allPlans}
+	words := []string{allPlans}
 	for _, p := range all {
-		known = append(known, p.Name)
-		for _, tag := range p.Tags {
-			if !slices.Contains(known, tag) {
-				known = append(known, tag)
+		for _, w := range append([]string{p.Name}, p.Tags...) {
+			if !slices.Contains(words, w) {
+				words = append(words, w)
 			}
 		}
 	}
-	return usage{
-		problem: fmt.Sprintf("no plan and no tag is called %q", word),
-		hint:    didYouMean(word, known, "a file is named with its ending, such as my-plan.yaml; all runs every bundled plan"),
-	}
+	u.problem = fmt.Sprintf("no plan and no tag is called %q", word)
+	u.hint = didYouMean(word, words, u.hint)
+	return u
 }
 
-// planProblems tells all that is wrong with a plan, each on a line, and ends the command.
-func (p *program) planProblems(err error) error {
-	var problems plan.Problems
-	if !errors.As(err, &problems) || len(problems) == 0 {
-		return err
+// unresolved is a plan that the flags of the command line, or a seed, make impossible.
+func unresolved(name string, err error) error {
+	var all plan.Problems
+	if errors.As(err, &all) && len(all) > 0 {
+		return usage{problem: fmt.Sprintf("plan %s: %s", name, all[0].Error()), cause: err}
 	}
-	last := len(problems) - 1
-	for _, one := range problems[:last] {
-		printError(p.stderr, usage{problem: one.Error()})
-	}
-	text := problems[last].Error()
-	if before := strings.TrimSuffix(err.Error(), problems.Error()); problems[last].File == "" {
-		text = before + text
-	}
-	return usage{problem: text, cause: err}
+	return fmt.Errorf("plan %s: %w", name, err)
 }
 
 // targetProblem is what is wrong with the text of a target.

@@ -44,7 +44,7 @@ var (
 )
 
 // words are the values of a flag that takes one of a few.
-type words[T any] []struct {
+type words[T comparable] []struct {
 	word  string
 	value T
 }
@@ -55,6 +55,16 @@ func (w words[T]) names() []string {
 		names = append(names, x.word)
 	}
 	return names
+}
+
+// word gives the word of a value.
+func (w words[T]) word(value T) string {
+	for _, x := range w {
+		if x.value == value {
+			return x.word
+		}
+	}
+	return ""
 }
 
 // parse gives the value of a word; an empty one means the first.
