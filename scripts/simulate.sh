@@ -20,6 +20,8 @@ die() {
 # number NAME TEXT: TEXT is a number.
 number() { [[ $2 =~ ^[0-9]+$ ]] || die "$1 is a number, not '$2'"; }
 
+# A run makes garbage faster than anything that lives: it is collected less often.
+export GOGC=${GOGC:-400}
 story=$(mktemp "${TMPDIR:-/tmp}/nats-reader-story.XXXXXX")
 run=(go test ./reader/session/simulate -count=1 -timeout 0 -run 'TestSimulation$' -v -story "$story")
 case "${1:-}" in

@@ -185,8 +185,11 @@ func (m *Machine) awaitLapse(a *attempt, l *leftover) {
 			m.anew(now, a, ans.Err)
 		case ans.Err != nil:
 			m.failAttempt(now, fmt.Errorf("ask about consumer %s: %w", l.name, ans.Err))
-		default:
+		case now < l.lapseBy:
 			m.failAttempt(now, lapsesSoon(l.name))
+		default:
+			l.lapseBy = now + lapseOverdue
+			m.clear(a, l, lapsesSoon(l.name))
 		}
 	})
 }
@@ -200,7 +203,7 @@ func (m *Machine) clear(a *attempt, l *leftover, why error) {
 	a.req = m.request(Effect{API: APIConsumerDelete, Consumer: l.name}, func(now time.Duration, ans Answer) {
 		a.req = 0
 		if ans.Err == nil || isCode(ans.Err, codeConsumerNotFound) && l.answered {
-			m.left.drop(l)
+			m.left.gone(m, l, "")
 			m.anew(now, a, why)
 			return
 		}

@@ -10,6 +10,11 @@ import (
 // no durable: 0.1 to 1 s, drawn anew at each update.
 const lapseSpread = time.Second
 
+// lapseOverdue is when a consumer that was told to lapse should have, and something
+// keeps it: a pull on an earlier connection that the server takes for alive. Where it is
+// in the way a delete is tried again, which may be permitted by now.
+const lapseOverdue = 2 * lapseSpread
+
 // shorten tells a consumer of ours that cannot be deleted to lapse: an update with
 // the shortest inactive threshold and all else as it was made, which every server
 // takes and counts from at once. It needs the permission to create only, and removes
@@ -35,6 +40,7 @@ func (l *leftover) shortens() bool { return !l.shortened && l.made.Name != "" }
 // toldToLapse notes that the server took the update.
 func (m *Machine) toldToLapse(now time.Duration, l *leftover) {
 	l.shortened, l.answered, l.held, l.pulled, l.touched = true, true, false, false, now
+	l.lapseBy = now + lapseOverdue
 	l.next = m.lapses(l)
 }
 

@@ -24,10 +24,11 @@ type leftover struct {
 	req    RequestID
 	told   bool // orphan_left was told
 
-	stays     bool // a delete of it was denied or not answered: deleting it makes no room
-	softer    bool // the next request tells it to lapse instead
-	shortened bool // it was told to lapse
-	unsure    bool // under Config's Name: another reader may hold the name by now
+	stays     bool          // a delete of it was denied or not answered: deleting it makes no room
+	softer    bool          // the next request tells it to lapse instead
+	shortened bool          // it was told to lapse
+	lapseBy   time.Duration // by then it should have
+	unsure    bool          // under Config's Name: another reader may hold the name by now
 }
 
 // maxConsumers is how many consumers of one reader may exist at a time: the one

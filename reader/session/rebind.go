@@ -75,8 +75,10 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 			// Ours is gone, and its name was taken by somebody else.
 			old.gone = true
 			m.anew(now, a, nil)
-		case old.lapsing:
+		case old.lapsing && now < old.lapseBy:
 			m.failAttempt(now, lapsesSoon(old.consumer))
+		case old.lapsing:
+			m.clearOwn(now, a)
 		case m.skipping() || !m.settled():
 			// It is to start elsewhere: a reset goes to the cursor only.
 			m.clearOwn(now, a)
@@ -139,14 +141,20 @@ func (m *Machine) clearOwn(now time.Duration, a *attempt) {
 		a.req = 0
 		if ans.Err != nil && !isCode(ans.Err, codeConsumerNotFound) {
 			err := fmt.Errorf("delete consumer %s: %w", old.consumer, ans.Err)
-			if !undeletable(ans.Err) || old.made.Name == "" {
+			switch {
+			case old.lapsing:
+				old.lapseBy = now + lapseOverdue
+				m.failAttempt(now, lapsesSoon(old.consumer))
+				return
+			case !undeletable(ans.Err), old.made.Name == "":
 				m.failAttempt(now, err)
 				return
 			}
 			a.req = m.shorten(old.made, func(now time.Duration, ans Answer) {
 				a.req = 0
 				if ans.Err == nil {
-					old.condemned, old.lapsing, err = true, true, lapsesSoon(old.consumer)
+					old.condemned, old.lapsing, old.lapseBy = true, true, now+lapseOverdue
+					err = lapsesSoon(old.consumer)
 				}
 				m.failAttempt(now, err)
 			})

@@ -30,6 +30,7 @@ type Session struct {
 	deleted   bool          // a status said that its consumer was deleted: only the API's word is certain
 	gone      bool          // its consumer is known not to exist
 	lapsing   bool          // its consumer could not be deleted, and was told to lapse
+	lapseBy   time.Duration // by then it should have
 	unbound   bool          // its inbox is unsubscribed: nothing can heal it
 	askedAt   time.Duration // the first pull after the last answer; 0 none
 	owing     bool          // pulls were forgotten since the last answer that the server owed an answer to

@@ -32,6 +32,17 @@ func (a *agenda) add(at time.Duration, server, tick bool, do model.Timer) {
 	if tick {
 		e.seq = a.seq
 	}
+	a.push(e)
+}
+
+// delay puts an entry off. It keeps its place among those that come then: what is sent
+// first arrives first, also at a server that is frozen, and frozen again.
+func (a *agenda) delay(e entry, at time.Duration) {
+	e.at = at
+	a.push(e)
+}
+
+func (a *agenda) push(e entry) {
 	a.heap = append(a.heap, e)
 	i := len(a.heap) - 1
 	for i > 0 {

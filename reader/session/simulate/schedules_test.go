@@ -19,6 +19,25 @@ func TestSchedulesThatTheJudgeMisread(t *testing.T) {
 	}
 }
 
+// TestALapseThatAPullHoldsBack: under one Name, with deletes denied for a while, a
+// consumer that was told to lapse is kept by a pull that waits on an earlier connection.
+func TestALapseThatAPullHoldsBack(t *testing.T) {
+	p := quiet()
+	r := &p.Readers[0]
+	r.Name, r.MaxMessages, r.MaxBytes, r.Grace = "mine", 32, 3462, 3*time.Second
+	p.Seed, p.Stored = 227134, 16
+	p.Steps = []Step{
+		{At: 2 * time.Second, Do: publishing, N: 3},
+		{At: 4894 * time.Millisecond, Do: publishing, N: 1},
+		{At: 9546 * time.Millisecond, Do: "half-open", For: 4188 * time.Millisecond, N: 94256},
+		{At: 10473 * time.Millisecond, Do: "denied", For: 6 * time.Second, N: 4},
+		{At: 14925 * time.Millisecond, Do: publishing, N: 4},
+	}
+	if f := Run(p); f != nil {
+		t.Error(f)
+	}
+}
+
 func frozenAndStopped() *Plan {
 	p := quiet()
 	r := &p.Readers[0]

@@ -158,7 +158,7 @@ func (w *world) run(until time.Duration) {
 			w.now, w.instant = e.at, 0
 		}
 		if e.server && w.frozen() {
-			w.agenda.add(w.trouble.frozen, true, false, e.do)
+			w.agenda.delay(e, w.trouble.frozen)
 			continue
 		}
 		if w.instant++; w.instant > 20000 {

@@ -114,6 +114,8 @@ var mutants = []mutant{
 	{"what was not made yet counts as gone", 10, "leftovers.go", "	return l.answered || (m.phase", "	return MUTANT || l.answered || (m.phase"},
 	{"a leftover never lapses", 10, "leftovers.go", "		if now >= m.lapses(l) && l.req == 0 {\n", "		if now >= m.lapses(l) && l.req == 0 && !MUTANT {\n"},
 	{"a leftover that cannot be deleted is not told to lapse", 10, "lapse.go", "bool { return !l.shortened &&", "bool { return !MUTANT && !l.shortened &&"},
+	{"a leftover that should have lapsed is waited for", 10, "create.go", "		case now < l.lapseBy:\n", "		case now < l.lapseBy || MUTANT:\n"},
+	{"a Name that should have lapsed is waited for", 11, "rebind.go", "		case old.lapsing && now < old.lapseBy:\n", "		case old.lapsing && (now < old.lapseBy || MUTANT):\n"},
 	{"deletes of one leftover are not paced", 10, "leftovers.go", "	return policy.Pause(l.tries, m.cfg.Rand())\n", "	if MUTANT {\n		return 0\n	}\n	return policy.Pause(l.tries, m.cfg.Rand())\n"},
 	{"a refusal frees a name that may yet be made", 10, "create.go", "	if nothingMade(err) && a.made.creates == 1 {\n", "	if nothingMade(err) && (a.made.creates == 1 || MUTANT) {\n"},
 	{"outages count towards a lapse", 10, "leftovers.go", "	return max(from, m.away.until) + idle", "	if MUTANT {\n		return from + idle + lapseGrace\n	}\n	return max(from, m.away.until) + idle"},
