@@ -120,7 +120,7 @@ func (r *reading) messages(ctx context.Context, c jetstream.Consumer) error {
 				r.handle(ctx, m)
 			case errors.Is(err, nats.ErrTimeout): // nothing came within max-wait
 			case errors.Is(err, jetstream.ErrMsgIteratorClosed):
-				return r.iteratorClosed(err)
+				return r.gaveUp() // Next said why before, if not the connection
 			default:
 				r.failed(err)
 				pause(ctx)
@@ -128,15 +128,6 @@ func (r *reading) messages(ctx context.Context, c jetstream.Consumer) error {
 		}
 		return nil
 	})
-}
-
-// iteratorClosed is why the iterator ended: what Next said before that, as the end
-// itself has no reason but a closed connection.
-func (r *reading) iteratorClosed(err error) error {
-	if connectionClosed(err) {
-		return fmt.Errorf("it gave up: %w", err)
-	}
-	return r.gaveUp()
 }
 
 // gone says whether what should be deleted is no longer there.

@@ -84,8 +84,11 @@ func readLegacyFetch(ctx context.Context, r *reading) error {
 			switch {
 			case ctx.Err() != nil:
 				return nil
-			case connectionClosed(err), errors.Is(err, nats.ErrBadSubscription):
+			case connectionClosed(err):
 				return fmt.Errorf("it gave up: %w", err)
+			case errors.Is(err, nats.ErrBadSubscription):
+				r.failed(err)
+				return r.gaveUp()
 			case err != nil && !errors.Is(err, nats.ErrTimeout):
 				r.failed(err)
 			}

@@ -121,8 +121,12 @@ func (r *reading) failed(err error) {
 	r.say("%v", err)
 }
 
-// gaveUp is the error of a reader that ended by itself and named none.
+// gaveUp is the error of a reader that ended by itself and named none. That its
+// connection is closed for good may be told later than the reader's end.
 func (r *reading) gaveUp() error {
+	if r.nc.IsClosed() {
+		return fmt.Errorf("it gave up: %w", nats.ErrConnectionClosed)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.last == nil {
