@@ -29,7 +29,6 @@ type rule struct {
 var (
 	durationType = reflect.TypeFor[time.Duration]()
 	whenType     = reflect.TypeFor[When]()
-	findingType  = reflect.TypeFor[oracle.Finding]()
 )
 
 // fieldsOf lists the keys of a mapping that is read into a struct.
