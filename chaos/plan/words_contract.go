@@ -98,11 +98,17 @@ func (p Plan) destroys() bool {
 const (
 	readerAttempt  = 2 * time.Second
 	readerRetryMax = 2 * time.Second
+	readerGrace    = 15 * time.Second
 )
 
 // Allowance is how long the target may be deaf beyond the faults where the contract sets
-// no limit: detection twice and two recoveries, by its settings.
+// no limit: detection twice and two recoveries, by its settings. A target that is to end
+// waits for its stream before it does.
 func (p Plan) Allowance() time.Duration {
 	t := p.Target
-	return oracle.DeafnessLimit(orElse(t.Heartbeat, readerHeartbeat), orElse(t.AttemptTimeout, readerAttempt), orElse(t.RetryMax, readerRetryMax))
+	limit := oracle.DeafnessLimit(orElse(t.Heartbeat, readerHeartbeat), orElse(t.AttemptTimeout, readerAttempt), orElse(t.RetryMax, readerRetryMax))
+	if p.Ends != "" {
+		limit += orElse(t.StreamGrace, readerGrace)
+	}
+	return limit
 }
