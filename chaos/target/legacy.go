@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 )
@@ -37,7 +38,11 @@ func readLegacyOrdered(ctx context.Context, r *reading) error {
 		return fmt.Errorf("subscribe: %w", err)
 	}
 	closed := make(chan struct{})
-	sub.SetClosedHandler(func(string) { close(closed) })
+	end := sync.OnceFunc(func() { close(closed) })
+	sub.SetClosedHandler(func(string) { end() })
+	if !sub.IsValid() { // it was closed before anybody asked to hear of it
+		end()
+	}
 	r.stops = append(r.stops, func() {
 		if sub.Unsubscribe() == nil {
 			<-closed
