@@ -148,7 +148,7 @@ func (m *Machine) heartbeat(now time.Duration, s *Session, st Status, since time
 	}
 	if m.cfg.private() && st.HasLast && st.LastConsumer == s.consumerSeq && st.LastStream < s.reached {
 		// All was received, yet the stream is behind it: it was rolled back.
-		m.condemnSilently(now, CauseRolledBack)
+		m.condemnRolledBack(now)
 		return
 	}
 	if s.silent {

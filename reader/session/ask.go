@@ -10,7 +10,8 @@ import (
 // silent, one when messages wait and only heartbeats come, one to tell the end.
 type questions struct {
 	silence, stall, end RequestID
-	denied              denial // CONSUMER.INFO is not permitted
+	endAfter            time.Duration // the end is not asked for before that: it was refused
+	denied              denial        // CONSUMER.INFO is not permitted
 }
 
 // dropAsks forgets the questions about a session that is not in use, or that

@@ -64,12 +64,14 @@ func (m *Machine) endByHeartbeat(now time.Duration, st Status) bool {
 // askEnd asks whether nothing waits and nobody paused the consumer.
 func (m *Machine) askEnd(now time.Duration) {
 	s := m.cur
-	if m.asks.denied.holds(now) || m.asks.end != 0 || m.phase != Reading {
+	if m.asks.denied.holds(now) || m.asks.end != 0 || m.phase != Reading || now < m.asks.endAfter {
 		return
 	}
 	m.asks.end = m.request(Effect{API: APIConsumerInfo, Consumer: s.consumer}, func(now time.Duration, a Answer) {
 		m.asks.end = 0
 		if a.Err != nil {
+			// A heartbeat or a message asks again, not at the speed of the messages.
+			m.asks.endAfter = now + m.cfg.Retry.Pause(1, m.cfg.Rand())
 			return
 		}
 		f := a.Consumer

@@ -91,7 +91,7 @@ func (m *Machine) jumps(s *Session, d Delivery) bool {
 func (m *Machine) outOfStep(now time.Duration, s *Session, d Delivery) {
 	if d.Sequence <= m.cursor.Sequence && m.cursor.known() && d.Time > m.cursor.Time {
 		// Newer than what was read, under a number that was read: not the same message.
-		m.condemnSilently(now, CauseRolledBack)
+		m.condemnRolledBack(now)
 		return
 	}
 	if d.ConsumerSeq <= s.consumerSeq && d.Sequence <= m.cursor.Sequence {
@@ -130,13 +130,20 @@ func (m *Machine) condemnSilently(now time.Duration, cause Cause) {
 	m.condemn(now, cause, false, nil)
 }
 
+// condemnRolledBack ends a session whose answers show a stream without its tail. A new
+// one that begins at the stream's end has nothing that would show it again.
+func (m *Machine) condemnRolledBack(now time.Duration) {
+	m.cur.rolled = true
+	m.condemnSilently(now, CauseRolledBack)
+}
+
 // acceptNext takes the next message in consumer order. Everything up to the
 // cursor is the overlap of a replacement: it came before. Stream sequences of one
 // consumer only grow, and the message it started at is the one that was read, unless
 // the stream was rolled back.
 func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict {
 	if d.Sequence <= s.reached || d.Sequence == s.at.Sequence && s.at.another(d.Time) {
-		m.condemnSilently(now, CauseRolledBack)
+		m.condemnRolledBack(now)
 		return Drop
 	}
 	if m.passedOver(now, s, d) {

@@ -156,10 +156,10 @@ func (m *Machine) informed(now time.Duration, a *attempt, f StreamFacts) {
 }
 
 // skippedAnew is for a session that starts at the stream's end, without the message at
-// the cursor to tell: the stream ended below it when the consumer was made, or ends
+// the cursor to tell: the session before it saw a roll back, or the stream ended below it when the consumer was made, or ends
 // with another message of that number. Of an empty one the last time says nothing.
 func (m *Machine) skippedAnew(a *attempt, f StreamFacts) bool {
-	if a.exact.Sequence < min(a.at.Sequence, m.tailOf(a)) {
+	if m.cur != nil && m.cur.rolled || a.exact.Sequence < min(a.at.Sequence, m.tailOf(a)) {
 		return true
 	}
 	return a.at.known() && f.First <= f.Last && f.Last == a.at.Sequence && f.LastTime > a.at.Time

@@ -77,6 +77,9 @@ func (m *Machine) beganAt(a *attempt) time.Duration {
 
 // skip moves the cursor to where a session that skipped on purpose begins.
 func (m *Machine) skip(a *attempt) {
+	if a.skips && m.blind {
+		m.created = 0 // where it goes on may be another stream: the next look adopts it
+	}
 	if !a.skips || a.exact.Sequence <= m.cursor.Sequence {
 		return
 	}

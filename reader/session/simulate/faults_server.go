@@ -164,7 +164,7 @@ var streamFaults = []fault{
 	}},
 }
 
-var removals = []string{"remove the message at the cursor", "remove a message"}
+var removals = []string{"remove the message at the cursor", "remove a message", purgeSubject}
 
 const (
 	rollBack     = "roll the stream back"

@@ -198,6 +198,7 @@ func (r *reader) event(e *session.Event) {
 		l.end = e.To
 		if e.Text != "rolled back" && (r.cfg.OnReset == session.OnResetFollowNew || r.snapshots()) {
 			l.following, l.owed = true, len(w.journal.log)
+			l.shareOwed(r)
 		}
 		if w.journal.generation == 1 && (r.cfg.Start != session.StartPosition && r.cfg.Start != session.StartSequence) {
 			r.fail("reset", "a stream_reset of a stream that was not reset: %s", e.Text)
@@ -205,6 +206,17 @@ func (r *reader) event(e *session.Event) {
 	case session.KindSessionReplaced, session.KindSessionOpened:
 		if l.following {
 			l.following, l.owed = false, len(w.journal.log)
+			l.shareOwed(r)
+		}
+	}
+}
+
+// shareOwed is for the readers of one durable: where one of them begins in a stream
+// that was re-created, the others do.
+func (l *ledger) shareOwed(r *reader) {
+	for _, o := range r.w.readers {
+		if r.cfg.Durable != "" {
+			o.ledger.owed = max(o.ledger.owed, l.owed)
 		}
 	}
 }

@@ -42,14 +42,14 @@ var simplifications = []func(p *Plan) bool{
 	func(p *Plan) bool { return drop(&p.MaxExpires) },
 	func(p *Plan) bool { return drop(&p.MaxBytes) },
 	func(p *Plan) bool { return drop(&p.MaxInactive) },
-	func(p *Plan) bool { return drop(&p.Readers[0].Slow) },
-	func(p *Plan) bool { return drop(&p.Readers[0].Filter) },
-	func(p *Plan) bool { return drop(&p.Readers[0].Memory) },
-	func(p *Plan) bool { return drop(&p.Readers[0].OnError) },
-	func(p *Plan) bool { return drop(&p.Readers[0].OnMissed) },
-	func(p *Plan) bool { return drop(&p.Readers[0].OnReset) },
-	func(p *Plan) bool { return drop(&p.Readers[0].StopAtEnd) },
-	func(p *Plan) bool { return drop(&p.Readers[0].Name) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.Slow) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.Filter) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.Memory) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.OnError) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.OnMissed) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.OnReset) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.StopAtEnd) }) },
+	func(p *Plan) bool { return dropOfAll(p, func(r *Reader) bool { return drop(&r.Name) }) },
 	func(p *Plan) bool {
 		more := len(p.Readers) > 1
 		p.Readers = p.Readers[:1]
@@ -58,6 +58,14 @@ var simplifications = []func(p *Plan) bool{
 		}
 		return more
 	},
+}
+
+// dropOfAll keeps the readers of one durable alike.
+func dropOfAll(p *Plan, drop func(r *Reader) bool) (was bool) {
+	for i := range p.Readers {
+		was = drop(&p.Readers[i]) || was
+	}
+	return was
 }
 
 func drop[T comparable](v *T) bool {
