@@ -27,7 +27,7 @@ type tally struct {
 // Bounds of what a reader may ask, whatever happens to it. At the default clocks a
 // failing attempt takes a pause of 200 ms, then twice that, up to 2 s.
 const (
-	mostAtOnce   = 16 // requests within 100 ms
+	mostAtOnce   = 20 // requests within 100 ms: a stream re-created twice, read by name from its snapshot
 	mostIn10s    = 60
 	mostPullsIn  = 10 // pulls within 100 ms without a message
 	mostOfReader = 3

@@ -171,6 +171,7 @@ func (st *Stream) add(name string, cfg Config) *Consumer {
 		c.acks.floor = c.dseq
 	}
 	st.consumers = append(st.consumers, c)
+	c.told = c.waits()
 	return c
 }
 

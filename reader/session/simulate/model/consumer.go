@@ -76,6 +76,7 @@ type Consumer struct {
 	dseq    uint64   // delivered.stream_seq
 	cseq    uint64   // delivered.consumer_seq
 	pending int64    // messages that wait, as the server counts
+	told    uint64   // how many its last message said to wait, or the answer to its create
 	listed  []uint64 // what is left of a last_per_subject snapshot, some of it removed
 	pulls   []*waiting
 	active  time.Duration

@@ -278,8 +278,9 @@ func (c *Consumer) give(p *waiting, m *Message, deliveries int) {
 	p.Batch--
 	p.served = true
 	c.pinned = c.Config.Pinned && c.s.Groups
+	c.told = c.waits()
 	c.s.h.Message(p.inbox, p.Token, Delivery{Consumer: c, Sequence: m.Sequence, ConsumerSeq: c.cseq, Deliveries: deliveries,
-		Time: m.Time, Pending: c.waits(), Size: m.Size})
+		Time: m.Time, Pending: c.told, Size: m.Size})
 	c.pulls = c.pulls[1:]
 	if p.Batch > 0 {
 		p.beat = c.s.now() + p.Heartbeat

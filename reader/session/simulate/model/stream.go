@@ -198,7 +198,8 @@ func (st *Stream) Purge(below uint64) {
 // PurgeSubject removes what a subject has below a sequence (0: all), but its last few
 // (keep). What waits is counted before a consumer moves, so that one which passes over
 // messages counts too many. It gives what durables will not send, or not again, though
-// the stream still holds it.
+// the stream still holds it, and what another consumer passes over without a sign: it
+// was stored after a message behind which nothing waited.
 func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (passed, forgotten []uint64) {
 	var all []uint64
 	for m := range st.Messages {
@@ -226,9 +227,13 @@ func (st *Stream) PurgeSubject(subject int, below uint64, keep int) (passed, for
 					forgotten = append(forgotten, u.sequence)
 				}
 			}
-			for seq := c.next; seq < left && c.Config.Durable; seq++ {
-				if m := st.at(seq); m != nil && c.matches(m.Subject) {
+			for seq := c.next; seq < left; seq++ {
+				switch m := st.at(seq); {
+				case m == nil, !c.matches(m.Subject):
+				case c.Config.Durable:
 					passed = append(passed, seq)
+				case c.told == 0:
+					forgotten = append(forgotten, seq)
 				}
 			}
 			c.purged(left)
