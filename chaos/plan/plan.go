@@ -183,6 +183,9 @@ type Phases struct {
 	// Recover bounds the time from when all faults are cleared until the target has read
 	// a message that was published after that. Default 20s.
 	Recover time.Duration `yaml:"recover,omitempty"`
+	// Settle is how long publishing goes on once the target reads again; default 0. A
+	// durable gets what was lost on the way only after ack_wait, which is 30s by default.
+	Settle time.Duration `yaml:"settle,omitempty"`
 	// Drain bounds the time until all that is stored is read, with nobody publishing.
 	// Default 20s.
 	Drain time.Duration `yaml:"drain,omitempty"`

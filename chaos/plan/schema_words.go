@@ -102,6 +102,7 @@ var fieldWords = map[string]string{
 	"phases.steady":  "how long all must go well before the first fault; default 1s",
 	"phases.inject":  "bound of the time of the faults; default as long as they take",
 	"phases.recover": "bound of the time until the target reads what is published after the faults; default 20s",
+	"phases.settle":  "how long publishing goes on once the target reads again; default 0",
 	"phases.drain":   "bound of the time until all that is stored is read; default 20s",
 
 	"contract":                         "the most that is allowed",

@@ -31,8 +31,12 @@ func (p Plan) Words() []Section {
 	say("Steady", fmt.Sprintf("For %s all is read as it is published; if not, nothing is injected and nothing judged.", short(orElse(p.Phases.Steady, defaultSteady))))
 	say("Faults", p.faultWords()...)
 	say("Quiet", p.quietWords()...)
-	say("Recover", fmt.Sprintf("All faults are cleared. Within %s the target reads what is published after that; then nobody publishes, and within %s it has read all that is stored.",
-		short(orElse(p.Phases.Recover, defaultRecover)), short(orElse(p.Phases.Drain, defaultDrain))))
+	then := "then"
+	if p.Phases.Settle > 0 {
+		then = short(p.Phases.Settle) + " later"
+	}
+	say("Recover", fmt.Sprintf("All faults are cleared. Within %s the target reads what is published after that; %s nobody publishes, and within %s it has read all that is stored.",
+		short(orElse(p.Phases.Recover, defaultRecover)), then, short(orElse(p.Phases.Drain, defaultDrain))))
 	say("Must hold", p.contractWords()...)
 	say("Expected", p.expectWords()...)
 	if p.Seed > 0 {

@@ -180,7 +180,8 @@ func (r *run) clear() {
 	}
 }
 
-// recover waits until the target reads what was published after the faults.
+// recover waits until the target reads what was published after the faults, and for what
+// the plan has it settle.
 func (r *run) recover(ctx context.Context) {
 	defer r.phase(Recover)()
 	began := time.Now()
@@ -191,6 +192,7 @@ func (r *run) recover(ctx context.Context) {
 		return
 	}
 	r.note("the target reads what was published after the faults: %s", time.Since(began).Round(time.Millisecond))
+	_ = pass(ctx, r.plan.Phases.Settle) // what ends it early is told by ctx
 }
 
 // drain lets the target read all that is stored, with nobody publishing.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
+	"github.com/an-open-reader/nats-reader/chaos/result"
 	"github.com/an-open-reader/nats-reader/chaos/target/bad"
 )
 
@@ -103,5 +104,19 @@ contract: {deaf: 1ms, silence: 1ms, recovery: 1ms, sessions: 1, api_requests: 1,
 		if !slices.Contains(kinds, kind) {
 			t.Errorf("the violations are %v, want %s among them", kinds, kind)
 		}
+	}
+}
+
+// Publishing goes on for a while once the target reads again.
+func TestSettles(t *testing.T) {
+	settles := quick + "steps:\n  - {when: {at: 100ms}, fault: delete-consumer}\nphases: {steady: 300ms, settle: 700ms}\n"
+	got := played(t.Context(), t, optionsOf(t, planOf(t, settles), "reader"))
+	want(t, got, oracle.Held, ExitHeld, "")
+	i := slices.IndexFunc(got.Phases, func(p result.Phase) bool { return p.Name == string(Recover) })
+	if i < 0 || got.Phases[i].To.Sub(got.Phases[i].From).Milliseconds() < 700 {
+		t.Errorf("phases %v", got.Phases)
+	}
+	if got.Verdict.Acknowledged < 70 { // 100 a second
+		t.Errorf("%d published", got.Verdict.Acknowledged)
 	}
 }
