@@ -10,9 +10,13 @@ import (
 // still counts as its doing.
 const recoveryGrace = time.Second
 
+// together is how far apart faults may begin that count as one blow: what comes of them is the doing of each.
+const together = 100 * time.Millisecond
+
 // recoveries tells for each fault how long it took, from the end of the fault on, until messages came again:
-// until the last of the times that touch it or follow it closely. spans are the times in which the reader was
-// deaf or silent; those no longer than the longest before the first fault are its ordinary pace.
+// until the last of the times that touch it or follow it closely, at most until the next fault begins. spans are
+// the times in which the reader was deaf or silent; those no longer than the longest before the first fault are
+// its ordinary pace.
 func recoveries(periods []Period, spans []Span, end time.Time) []Recovery {
 	spans = beyondPace(periods, spans)
 	spans = slices.SortedFunc(slices.Values(spans), func(a, b Span) int { return cmp.Compare(nanos(a.From), nanos(b.From)) })
@@ -20,9 +24,10 @@ func recoveries(periods []Period, spans []Span, end time.Time) []Recovery {
 	for _, p := range periods {
 		to := p.until(end)
 		r := Recovery{Fault: p.Fault, From: p.From.UTC(), To: to.UTC(), Recovered: true}
+		next, more := following(p, periods, end)
 		until := to
 		for _, s := range spans {
-			if s.To.Before(p.From) || s.From.After(until.Add(recoveryGrace)) {
+			if s.To.Before(p.From) || s.From.After(until.Add(recoveryGrace)) || more && !s.From.Before(next) {
 				continue
 			}
 			if s.To.After(until) {
@@ -30,10 +35,23 @@ func recoveries(periods []Period, spans []Span, end time.Time) []Recovery {
 			}
 			r.Recovered = r.Recovered && !s.Open
 		}
+		if r.Cut = r.Recovered && more && until.After(next); r.Cut {
+			until = next
+		}
 		r.Took = until.Sub(to)
 		all = append(all, r)
 	}
 	return all
+}
+
+// following is when the first fault begins that comes behind another, and not with it.
+func following(p Period, periods []Period, end time.Time) (next time.Time, more bool) {
+	for _, x := range periods {
+		if x.From.After(p.until(end)) && x.From.After(p.From.Add(together)) && (!more || x.From.Before(next)) {
+			next, more = x.From, true
+		}
+	}
+	return next, more
 }
 
 // beyondPace are the spans longer than each that was over before the first fault.

@@ -23,8 +23,11 @@ func (o *Oracle) judgeTimes(v *Verdict, unread []interval, end Ending) {
 	var late []tooLong
 	for _, r := range v.Recoveries {
 		text := "read again %s after the end of fault " + escaped(r.Fault)
-		if !r.Recovered {
+		switch {
+		case !r.Recovered:
 			text = "did not read again in the %s after the end of fault " + escaped(r.Fault)
+		case r.Cut:
+			text = "had not read again %s after the end of fault " + escaped(r.Fault) + ", when the next began"
 		}
 		if !r.Recovered || r.Took > *v.Limits.Recovery {
 			late = append(late, tooLong{at: r.To, lasted: r.Took, limit: *v.Limits.Recovery, text: text})

@@ -117,10 +117,47 @@ func TestRecoveryOfEachFault(t *testing.T) {
 	x.write("w", n+1, n+1, 55*s) // never read
 	v := x.Judge(x.end)
 	want := []Recovery{
-		{"cut", at(10 * s), at(10 * s), 2101 * ms, true},
-		{"latency", at(30 * s), at(35 * s), 0, true},
-		{"black-hole", at(40 * s), at(42 * s), 4 * s, true},
-		{"drop-subscription", at(55 * s), at(55 * s), 5 * s, false},
+		{"cut", at(10 * s), at(10 * s), 2101 * ms, true, false},
+		{"latency", at(30 * s), at(35 * s), 0, true, false},
+		{"black-hole", at(40 * s), at(42 * s), 4 * s, true, false},
+		{"drop-subscription", at(55 * s), at(55 * s), 5 * s, false, false},
+	}
+	if !slices.Equal(v.Recoveries, want) {
+		t.Errorf("got  %v\nwant %v", v.Recoveries, want)
+	}
+}
+
+// The recovery from one fault is over when the next begins, whatever that one does.
+func TestRecoveryEndsAtTheNextFault(t *testing.T) {
+	const s = time.Second
+	x := newStory(Rules{Measure: ByIDs})
+	n := uint64(0)
+	one := func(when, late time.Duration) {
+		n++
+		x.write("w", n, n, when).readAt(n, n, when+ms+late)
+	}
+	one(1*s, 100*ms)
+	x.fault("delete-consumer", 10*s, 10*s, 0)
+	one(10*s, 200*ms)
+	x.fault("drop-message", 11*s, 11*s+500*ms, 0)
+	one(11*s, 300*ms) // within a second of the recovery before, and not its doing
+	x.fault("cut", 12*s, 12*s, 0)
+	one(12*s, 150*ms)
+	x.fault("half-open", 20*s, 20*s, 0)
+	one(20*s, 3*s) // until 23.001 s, over the next fault
+	x.fault("delete-consumer", 22*s, 22*s, 0)
+	x.fault("drop-subscription", 30*s, 30*s, 0) // with the next one
+	x.fault("api-timeout", 30*s+ms, 31*s, 0)
+	one(30*s+2*ms, 3*s)
+	v := x.Judge(x.end)
+	want := []Recovery{
+		{"delete-consumer", at(10 * s), at(10 * s), 201 * ms, true, false},
+		{"drop-message", at(11 * s), at(11*s + 500*ms), 0, true, false},
+		{"cut", at(12 * s), at(12 * s), 151 * ms, true, false},
+		{"half-open", at(20 * s), at(20 * s), 2 * s, true, true},
+		{"delete-consumer", at(22 * s), at(22 * s), 1001 * ms, true, false},
+		{"drop-subscription", at(30 * s), at(30 * s), 3003 * ms, true, false},
+		{"api-timeout", at(30*s + ms), at(31 * s), 2003 * ms, true, false},
 	}
 	if !slices.Equal(v.Recoveries, want) {
 		t.Errorf("got  %v\nwant %v", v.Recoveries, want)

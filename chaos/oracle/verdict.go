@@ -108,6 +108,8 @@ type Recovery struct {
 	To        time.Time     `json:"to"`        // when the fault ended
 	Took      time.Duration `json:"took_ns"`   // from the end of the fault; 0: it read on, or was back before
 	Recovered bool          `json:"recovered"` // false: it did not read again by the end of the run
+	// Cut: it had not read again when the next fault began; how long it had taken by itself is not known.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Span is a time in which something lasted.

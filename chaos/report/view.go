@@ -108,8 +108,11 @@ func faultsOf(r result.Run) table {
 			if again = "at once"; x.Took > 0 {
 				again = "after " + Short(x.Took)
 			}
-			if !x.Recovered {
+			switch {
+			case !x.Recovered:
 				again = "never"
+			case x.Cut:
+				again = "not in " + Short(x.Took) + ", then the next came"
 			}
 		}
 		on := clean(f.Target)
