@@ -12,10 +12,11 @@ type Limits struct {
 
 	// Deaf is how long a reader of ours may be deaf, and Silence how long any target may hand out nothing
 	// while stored messages wait: by default Rules.Deafness beyond the length of the faults that act
-	// meanwhile. One that is given is the whole.
+	// meanwhile. One that is given is the whole. Recovery is from a fault's end until it reads again, beyond the
+	// time in which other faults act; by default any.
 	Deaf     *time.Duration `json:"deaf_ns,omitempty" yaml:"deaf,omitempty"`
 	Silence  *time.Duration `json:"silence_ns,omitempty" yaml:"silence,omitempty"`
-	Recovery *time.Duration `json:"recovery_ns,omitempty" yaml:"recovery,omitempty"` // from a fault's end until it reads again: any
+	Recovery *time.Duration `json:"recovery_ns,omitempty" yaml:"recovery,omitempty"`
 
 	Sessions             *uint64 `json:"sessions,omitempty" yaml:"sessions,omitempty"`                               // in all: any
 	APIRequests          *uint64 `json:"api_requests,omitempty" yaml:"api_requests,omitempty"`                       // in all: any

@@ -54,6 +54,19 @@ func following(p Period, periods []Period, end time.Time) (next time.Time, more 
 	return next, more
 }
 
+// othersActed is how long other faults acted during the recovery from one: nobody can read again meanwhile.
+func othersActed(r Recovery, end Ending) time.Duration {
+	var acted []interval
+	for _, p := range end.Periods {
+		acted = append(acted, interval{nanos(p.From), nanos(p.until(end.Time))})
+	}
+	var total time.Duration
+	for _, x := range within(joined(acted), nanos(r.To), nanos(r.To.Add(r.Took))) {
+		total += time.Duration(x.to - x.from)
+	}
+	return total
+}
+
 // beyondPace are the spans longer than each that was over before the first fault.
 func beyondPace(periods []Period, spans []Span) []Span {
 	if len(periods) == 0 {

@@ -29,8 +29,9 @@ func (o *Oracle) judgeTimes(v *Verdict, unread []interval, end Ending) {
 		case r.Cut:
 			text = "had not read again %s after the end of fault " + escaped(r.Fault) + ", when the next began"
 		}
-		if !r.Recovered || r.Took > *v.Limits.Recovery {
-			late = append(late, tooLong{at: r.To, lasted: r.Took, limit: *v.Limits.Recovery, text: text})
+		limit := *v.Limits.Recovery + othersActed(r, end)
+		if !r.Recovered || r.Took > limit {
+			late = append(late, tooLong{at: r.To, lasted: r.Took, limit: limit, text: text})
 		}
 	}
 	v.breachOfTimes(KindRecovery, late)

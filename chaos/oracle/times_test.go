@@ -164,6 +164,23 @@ func TestRecoveryEndsAtTheNextFault(t *testing.T) {
 	}
 }
 
+// A recovery cannot come while another fault acts: the limit does not count that time.
+func TestRecoveryBeyondOtherFaults(t *testing.T) {
+	const s = time.Second
+	for _, test := range []struct {
+		late time.Duration
+		want Finding
+	}{{7 * s, Held}, {8*s + 200*ms, Broken}} {
+		five := 5 * s / 2
+		x := newStory(Rules{Measure: ByIDs, Limits: Limits{Recovery: &five}}).steady(20)
+		x.fault("api-timeout", 10*s, 16*s, 0).fault("delete-consumer", 10*s+500*ms, 10*s+500*ms, 0)
+		x.write("w", 21, 21, 10*s+600*ms).readAt(21, 21, 10*s+600*ms+test.late)
+		if v := x.Judge(x.end); v.Finding != test.want {
+			t.Errorf("%s late: %s, %q", test.late, v.Finding, v.Reasons())
+		}
+	}
+}
+
 func TestObserved(t *testing.T) {
 	s := newStory(Rules{Measure: ByIDs}).steady(100, 50)
 	s.event(session.KindSessionOpened, 1, 0, 0).event(session.KindSessionReplaced, 2, 500*ms, 20*ms)

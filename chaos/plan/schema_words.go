@@ -112,7 +112,7 @@ var fieldWords = map[string]string{
 	"contract.unexpected":              "messages read that were never published; default 0",
 	"contract.deaf":                    "how long a reader may be deaf in one piece; default twice the detection and two recoveries, beyond the faults",
 	"contract.silence":                 "how long nothing may be handed out while messages wait; default as deaf",
-	"contract.recovery":                "from the end of a fault until it reads again; default any",
+	"contract.recovery":                "from the end of a fault until it reads again, beyond the time in which others act; default any",
 	"contract.sessions":                "sessions in all; default any",
 	"contract.api_requests":            "JetStream API requests in all; default any",
 	"contract.api_requests_per_minute": "JetStream API requests in the worst minute; default any",
