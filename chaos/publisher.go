@@ -14,14 +14,20 @@ import (
 
 // Ledger is told what a publisher does; an oracle.Oracle is one.
 type Ledger interface {
+	// Attempted tells that an id is about to be published, each time that it is.
 	Attempted(id string, at time.Time)
+	// Acknowledged tells that the server stored it, once.
 	Acknowledged(id string, sequence uint64, at time.Time)
+	// Deduplicated tells that the attempt that was acknowledged stored nothing: the server
+	// had the id already.
+	Deduplicated(id string)
 }
 
 // Publisher writes numbered ids to a subject, one after the other, and tells the
 // ledger what was attempted and acknowledged. An id is published until it is
 // acknowledged, under the same Nats-Msg-Id, so that the stream's duplicate window
-// keeps it from being stored twice. One goroutine at a time may use it.
+// keeps it from being stored twice, where it was not lost with the store or the stream.
+// One goroutine at a time may use it.
 type Publisher struct {
 	js      jetstream.JetStream
 	ledger  Ledger
@@ -74,13 +80,16 @@ func (p *Publisher) Publish(ctx context.Context) bool {
 	id := oracle.ID(p.writer, p.last)
 	m := nats.NewMsg(p.subject)
 	m.Data = payload(id, p.size)
-	p.ledger.Attempted(id, time.Now())
 	for {
+		p.ledger.Attempted(id, time.Now())
 		attempt, cancel := context.WithTimeout(last, publishTimeout)
 		ack, err := p.js.PublishMsg(attempt, m, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0))
 		cancel()
 		if err == nil {
 			p.ledger.Acknowledged(id, ack.Sequence, time.Now())
+			if ack.Duplicate {
+				p.ledger.Deduplicated(id)
+			}
 			return true
 		}
 		if !wait(last, publishPause) {

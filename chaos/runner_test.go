@@ -278,15 +278,22 @@ func TestForeignServerIsSpared(t *testing.T) {
 // ledger keeps which id was stored under which sequence.
 type ledger struct {
 	mu        sync.Mutex
-	attempted int
+	attempted map[string]int // attempts by id
 	sequences map[uint64]string
 	twice     []string
+	again     []string // that the server had already
 }
 
-func (l *ledger) Attempted(string, time.Time) {
+func (l *ledger) Deduplicated(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.attempted++
+	l.again = append(l.again, id)
+}
+
+func (l *ledger) Attempted(id string, _ time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attempted[id]++
 }
 
 func (l *ledger) Acknowledged(id string, sequence uint64, _ time.Time) {
@@ -300,7 +307,7 @@ func (l *ledger) Acknowledged(id string, sequence uint64, _ time.Time) {
 
 func TestPublisherSurvivesAKilledServer(t *testing.T) {
 	s := newStage(t)
-	o := &ledger{sequences: map[uint64]string{}}
+	o := &ledger{attempted: map[string]int{}, sequences: map[uint64]string{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -323,12 +330,32 @@ func TestPublisherSurvivesAKilledServer(t *testing.T) {
 	cancel()
 	<-done
 	o.mu.Lock()
-	attempted, acked := o.attempted, len(o.sequences)
+	attempted, acked := len(o.attempted), len(o.sequences)
 	for _, twice := range o.twice {
 		t.Error(twice)
 	}
 	o.mu.Unlock()
 	if n := stored(); int(n) < acked || int(n) > attempted {
 		t.Errorf("%d ids attempted, %d acknowledged, %d stored: each is stored once", attempted, acked, n)
+	}
+}
+
+// An attempt that the server stores after nobody waits for its answer any more is told as
+// one, and so is that the next one stored nothing.
+func TestPublisherTellsAttemptsThatStoreNothing(t *testing.T) {
+	s := newStage(t)
+	o := &ledger{attempted: map[string]int{}, sequences: map[uint64]string{}}
+	p := NewPublisher(s.env.JS, o, "s.x", "w", 1000)
+	published := make(chan bool, 1)
+	s.run(t.Context(), func(f Firing) {
+		if f.Phase == PhaseFired {
+			go func() { published <- p.Publish(t.Context()) }()
+		}
+	}, "freeze-server@0s+3s")
+	if !<-published {
+		t.Fatal("nothing was published")
+	}
+	if tries := o.attempted["w-1"]; tries < 2 || !slices.Equal(o.again, []string{"w-1"}) {
+		t.Errorf("w-1 was attempted %d times; stored before: %v", tries, o.again)
 	}
 }

@@ -73,9 +73,14 @@ func (o *Oracle) cutShort(end Ending) bool {
 func (o *Oracle) countIDs(v *Verdict, found samples, end Ending) (unread []interval) {
 	a := o.accounts(end)
 	over, cut := nanos(end.Time), o.cutShort(end)
-	strange := uint64(0)
+	strange, again := uint64(0), uint64(0)
 	for _, name := range slices.Sorted(maps.Keys(o.writers)) {
 		w := o.writers[name]
+		count, some := w.copies.beyond()
+		again += count
+		for _, here := range some {
+			found.add(KindDuplicated, here, "read again, more often than it can be stored")
+		}
 		for n, r := range w.store.all() {
 			if !r.waits() {
 				continue
@@ -100,7 +105,7 @@ func (o *Oracle) countIDs(v *Verdict, found samples, end Ending) (unread []inter
 	}
 	v.UnknownRead = o.unknownRead
 	v.Unknown = o.attempted - o.acknowledged - o.unknownRead
-	v.Duplicated, v.OutOfOrder, v.Unexpected = o.duplicated, o.disordered, o.unexpected
+	v.Duplicated, v.OutOfOrder, v.Unexpected = o.duplicated+again, o.disordered, o.unexpected
 	descents, more := o.order.broken(o.anew(end.Periods))
 	v.OutOfOrder += uint64(len(descents)) + more
 	for _, d := range descents {

@@ -55,7 +55,7 @@ func (o *Oracle) Ready(at time.Time) {
 	o.quiet.ready = nanos(at)
 }
 
-// Attempted tells that an id is to be published, before it is for the first time.
+// Attempted tells that an id is to be published, before it is, each time.
 func (o *Oracle) Attempted(id string, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -68,11 +68,25 @@ func (o *Oracle) Attempted(id string, at time.Time) {
 		w = &writer{name: name}
 		o.writers[name] = w
 	}
-	if r, forgotten := w.store.at(n); !forgotten && r.attempted == 0 {
+	switch r, forgotten := w.store.at(n); {
+	case forgotten:
+	case r.attempted == 0:
 		o.attempted++
 		w.latest = max(w.latest, n)
 		r.attempted = nanos(at)
 		w.store.put(n, r)
+	default:
+		w.copies.attempted(n)
+	}
+}
+
+// Deduplicated tells that the last attempt to publish an id stored nothing, since the server had it.
+func (o *Oracle) Deduplicated(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	name, n, ok := splitID(id)
+	if w := o.writers[name]; ok && w != nil {
+		w.copies.deduplicated(n)
 	}
 }
 

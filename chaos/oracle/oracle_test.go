@@ -49,6 +49,26 @@ func (s *story) readAt(id, sequence uint64, when time.Duration) *story {
 	return s
 }
 
+// blindly reads as a target that tells no sequences.
+func (s *story) blindly(ids ...uint64) *story {
+	for i, id := range ids {
+		s.Read(Delivery{ID: ID("w", id), Time: at(time.Duration(i+1)*10*time.Millisecond + 2*time.Millisecond)})
+	}
+	return s
+}
+
+// tried tells that an id was published once more.
+func (s *story) tried(id uint64) *story {
+	s.Attempted(ID("w", id), at(time.Duration(id)*10*time.Millisecond))
+	return s
+}
+
+// hadIt tells that the last attempt stored nothing.
+func (s *story) hadIt(id uint64) *story {
+	s.Deduplicated(ID("w", id))
+	return s
+}
+
 func (s *story) event(kind reader.Kind, number int, when, deaf time.Duration) *story {
 	s.Event(reader.Event{Kind: kind, Session: number, Time: at(when), Deaf: deaf, Cause: session.CauseAnswersLost})
 	return s
@@ -79,6 +99,10 @@ func TestJudgeByIDs(t *testing.T) {
 		{name: "never published", story: newStory(ids).published(2).read(1, 2, 3), contract: Broken, delivered: 3, reason: "never published"},
 		{name: "nothing published", story: newStory(ids), contract: Unknown, reason: "no message was published"},
 		{name: "stored twice and read twice", story: newStory(ids).published(2).read(1, 2).readAt(2, 3, 40*time.Millisecond), contract: Held, delivered: 3},
+		{name: "perhaps stored twice and read twice, without sequences", story: newStory(ids).published(2).tried(2).blindly(1, 2, 2), contract: Held, delivered: 3},
+		{name: "perhaps stored twice and read three times", story: newStory(ids).published(2).tried(2).blindly(1, 2, 2, 2), contract: Broken, delivered: 4, twice: 1, reason: "1 message delivered twice"},
+		{name: "tried twice, stored once, read twice", story: newStory(ids).published(2).tried(2).hadIt(2).blindly(1, 2, 2), contract: Broken, delivered: 3, twice: 1},
+		{name: "tried once and read twice, without sequences", story: newStory(ids).published(2).blindly(1, 2, 2), contract: Broken, delivered: 3, twice: 1},
 		{name: "a durable may redeliver", story: newStory(Rules{Measure: ByIDs, AtLeastOnce: true}).published(3).read(1, 2, 3, 2), contract: Held, delivered: 4},
 		{name: "purged before its turn", story: newStory(ids).published(5).read(1, 2).readAt(5, 5, 1100*time.Millisecond).fault("purge-stream", time.Second, time.Second, 2), contract: Held, delivered: 3, told: 2},
 		{name: "lost long before a purge", story: newStory(ids).published(5).read(1, 2, 4, 5).fault("purge-stream", time.Second, time.Second, 5), contract: Broken, delivered: 4, lost: 1},

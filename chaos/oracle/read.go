@@ -42,6 +42,8 @@ func (o *Oracle) readID(d Delivery, at int64) {
 	case !forgotten && r.attempted == 0:
 		o.neverPublished(here)
 		return
+	case (forgotten || r.read) && d.Sequence == 0 && w.copies.reads(n, here):
+		return
 	case w.repeats(n, r, forgotten, d):
 		o.duplicated++
 		o.repeated(here, r, forgotten)

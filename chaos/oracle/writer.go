@@ -10,6 +10,8 @@ type writer struct {
 	highest, sequence uint64
 	// again are the stream sequences under which an id was read that is stored more than once.
 	again map[uint64][]uint64
+	// copies are the ids that may be stored more than once.
+	copies copies
 }
 
 // repeats says whether one reading of an id is a repetition. The same id under another stream sequence was

@@ -49,6 +49,9 @@ func (l *ledger) Acknowledged(id string, sequence uint64, at time.Time) {
 	l.acknowledged++
 }
 
+// Deduplicated is chaos.Ledger's.
+func (l *ledger) Deduplicated(id string) { l.oracle.Deduplicated(id) }
+
 // delivered tells a message that the target was handed.
 func (l *ledger) delivered(d oracle.Delivery) {
 	l.oracle.Read(d)
@@ -101,6 +104,7 @@ type unread struct{}
 
 func (unread) Attempted(string, time.Time)            {}
 func (unread) Acknowledged(string, uint64, time.Time) {}
+func (unread) Deduplicated(string)                    {}
 
 var (
 	_ chaos.Ledger = (*ledger)(nil)
