@@ -148,7 +148,6 @@ func (l *ledger) accepted(r *reader, d session.Delivery) {
 	if l.following && !r.snapshots() {
 		l.following, l.owed = false, i
 	}
-	r.tally.pulls = r.tally.pulls[:0]
 	switch {
 	case l.over:
 		r.fail("end", "message %d was accepted after the end", d.Sequence)

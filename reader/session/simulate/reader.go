@@ -235,6 +235,7 @@ func (r *reader) message(attempt int, d model.Delivery) {
 	w := r.w
 	got := session.Delivery{Sequence: d.Sequence, ConsumerSeq: d.ConsumerSeq, Time: d.Time, Pending: d.Pending, Size: d.Size}
 	w.writeMessage(r, attempt, got)
+	r.tally.pulls = r.tally.pulls[:0]
 	switch r.m.Deliver(w.now, attempt, got) {
 	case session.Accept:
 		r.accept(got)
