@@ -32,6 +32,7 @@ type Fault struct {
 	Reversible  bool              // its end leaves no trace on the server's data
 	Destructive bool              // it destroys messages
 	SetsBack    bool              // a server that it kills may come back without what it acknowledged last
+	Pauses      bool              // it pauses the consumer, as an operator does
 	OnStream    bool              // it acts on a whole stream, whoever reads it
 	Clustered   bool              // it acts in a cluster alone
 	Danger      string            // what it may do to others

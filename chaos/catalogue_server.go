@@ -26,6 +26,10 @@ func serverFaults() []Fault {
 		f.Once, f.Default = false, length
 		return f
 	}
+	pausing := func(f Fault, length time.Duration) Fault {
+		f.Pauses = true
+		return lasting(f, length)
+	}
 	clustered := func(f Fault) Fault {
 		f.Clustered = true
 		return f
@@ -33,7 +37,7 @@ func serverFaults() []Fault {
 	return []Fault{
 		consumer("delete-consumer", "deletes the consumer that the reader uses at the moment", "nothing to undo: the reader makes another",
 			"a durable loses its place for good; a client that makes no new consumer stops"),
-		lasting(consumer("pause-consumer", "pauses the consumer that the reader uses at the moment (nats-server 2.11 and later)",
+		pausing(consumer("pause-consumer", "pauses the consumer that the reader uses at the moment (nats-server 2.11 and later)",
 			"the consumer is resumed, or paused again until when it was paused before", "its reader gets nothing meanwhile; the server ends the pause by itself when its time is over"), 5*time.Second),
 		clustered(consumer("step-down-consumer", "has the leader of the consumer step down, so that another node leads it (a cluster, 3 replicas)",
 			"nothing to undo: another node leads", "its reader waits for an election")),

@@ -53,7 +53,7 @@ func Judged(periods []Period) []oracle.Period {
 		f, _ := FindFault(p.Spec.Name)
 		all = append(all, oracle.Period{
 			Fault: p.Spec.Fault(), Name: p.Spec.Name, From: p.From, To: p.To,
-			Destructive: f.Destructive, SetsBack: f.SetsBack, Cursor: p.Cursor,
+			Destructive: f.Destructive, SetsBack: f.SetsBack, Pauses: f.Pauses, Cursor: p.Cursor,
 		})
 	}
 	return all

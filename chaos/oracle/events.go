@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -18,11 +19,48 @@ const (
 type eventFacts struct {
 	deaf     []deafPeriod
 	open     *deafPeriod // a session that is silent, lost or cut off, not yet healed
+	paused   []pause
 	told     []span
 	resets   []reset
 	sessions int
 	current  int // the session in use: older ones end without making the reader deaf
 	list     []Session
+}
+
+// maxPauses is how many pauses of an operator's are kept.
+const maxPauses = 1 << 12
+
+// pause is a time in which the reader told that an operator had paused its consumer. Times are nanoseconds of the
+// Unix epoch; it lasts until a message comes, or the session ends.
+type pause struct{ from, told, to int64 }
+
+// pausedSince notes a pause that was told. It began when the last message came, at the earliest.
+func (f *eventFacts) pausedSince(last, at int64) {
+	if n := len(f.paused); n < maxPauses && (n == 0 || f.paused[n-1].to != 0) {
+		f.paused = append(f.paused, pause{from: cmp.Or(last, at), told: at})
+	}
+}
+
+// resumed notes that the pause is over, if there was one.
+func (f *eventFacts) resumed(at int64) {
+	if n := len(f.paused); n > 0 && f.paused[n-1].to == 0 {
+		f.paused[n-1].to = at
+	}
+}
+
+// pauses are they as times in which nothing can be read; one that has not ended lasts until end, but one that a fault
+// made, until that ends. still: the last one lasts.
+func (f *eventFacts) pauses(end Ending) (all []Period, still bool) {
+	for _, x := range f.paused {
+		to, open := cmp.Or(x.to, nanos(end.Time)), x.to == 0
+		for _, p := range end.Periods {
+			if over := nanos(p.To); p.Pauses && over != 0 && nanos(p.From) <= x.told && x.told <= over && over < to {
+				to, open = over, false
+			}
+		}
+		all, still = append(all, Period{From: moment(x.from), To: moment(to)}), open
+	}
+	return all, still
 }
 
 // deafPeriod is a time without a session that answers.
@@ -48,6 +86,7 @@ func (f *eventFacts) add(e reader.Event) {
 	f.sessions = max(f.sessions, e.Session)
 	switch e.Kind {
 	case session.KindSessionSilent, session.KindSessionLost:
+		f.resumed(nanos(e.Time))
 		if f.open == nil && (e.Session == 0 || e.Session >= f.current) {
 			f.open = &deafPeriod{from: e.Time.Add(-e.Deaf), cause: e.Cause}
 		}

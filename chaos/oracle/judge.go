@@ -66,7 +66,8 @@ func (o *Oracle) countRequests(v *Verdict, end Ending) {
 
 // cutShort says whether what was not read yet is not lost, unless something behind it was read.
 func (o *Oracle) cutShort(end Ending) bool {
-	return end.Interrupted || end.Err != nil && !o.rules.NeverEnds
+	_, paused := o.events.pauses(end)
+	return paused || end.Interrupted || end.Err != nil && !o.rules.NeverEnds
 }
 
 // countIDs judges by the publishers' ids, and gives the times in which messages waited that were never read.
@@ -95,11 +96,12 @@ func (o *Oracle) countIDs(v *Verdict, found samples, end Ending) (unread []inter
 			case !cut || n < w.highest:
 				v.lose(found, w, n, r)
 			}
-			if passed := r.passed(); at == 0 && passed != 0 && !o.rules.AtLeastOnce {
+			passed := r.passed()
+			if at == 0 && passed != 0 && !o.rules.AtLeastOnce {
 				at = passed // it is lost, and nobody is silent about it
 			}
-			if until := cmp.Or(at, over); until > r.acknowledged && (at != 0 || !cut) {
-				unread = append(unread, interval{r.acknowledged, until})
+			if at != 0 || !cut {
+				unread = append(unread, o.waiting(r.acknowledged, passed, cmp.Or(at, over))...)
 			}
 		}
 	}
@@ -172,6 +174,9 @@ func (o *Oracle) doubts(v *Verdict, end Ending) {
 	v.doubt(end.Err != nil && !o.rules.NeverEnds, "the reader ended: %v", end.Err)
 	for _, err := range end.Failed {
 		v.doubt(true, "%v", err)
+	}
+	if _, paused := o.events.pauses(end); paused && o.unsettled > 0 {
+		v.doubt(true, "an operator has paused the consumer, and messages wait: %d", o.unsettled)
 	}
 	v.doubt(end.Undrained > 0 && v.Lost == 0, "%s not read within the time to drain", counted(end.Undrained, "message"))
 	v.doubt(o.rules.Measure == ByIDs && o.acknowledged == 0 && !end.Interrupted, "no message was published")

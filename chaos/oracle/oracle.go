@@ -45,6 +45,9 @@ func New(rules Rules) *Oracle {
 	if rules.Deafness == 0 {
 		rules.Deafness = DefaultDeafness()
 	}
+	if rules.AckWait == 0 {
+		rules.AckWait = DefaultAckWait
+	}
 	return &Oracle{rules: rules, writers: map[string]*writer{}, samples: samples{}, changed: make(chan struct{}, 1)}
 }
 
@@ -109,17 +112,34 @@ func (o *Oracle) Acknowledged(id string, sequence uint64, at time.Time) {
 	o.series.at(r.acknowledged).published++
 	if r.read {
 		o.unknownRead--
-		o.settle(r)
+		o.settle(r, 0)
 	} else {
 		o.unsettled++
 	}
 	w.store.put(n, r)
 }
 
-// settle notes that a message is acknowledged and read.
-func (o *Oracle) settle(r record) {
+// settle notes that a message is acknowledged and read. passed is when a message behind it was read before it.
+func (o *Oracle) settle(r record, passed int64) {
 	o.series.at(max(r.acknowledged, r.readAt)).settled++
-	o.quiet.wait(r.acknowledged, r.readAt)
+	for _, x := range o.waiting(r.acknowledged, passed, r.readAt) {
+		o.quiet.wait(x.from, x.to)
+	}
+}
+
+// waiting is when a message waits for the reader, from its acknowledgement until it is read or over. One that a
+// durable has passed over is on its way, until the server sends it again.
+func (o *Oracle) waiting(acknowledged, passed, until int64) (all []interval) {
+	parts := []interval{{acknowledged, until}}
+	if passed != 0 && o.rules.AtLeastOnce {
+		parts = []interval{{acknowledged, min(passed, until)}, {max(acknowledged, passed+int64(o.rules.AckWait)), until}}
+	}
+	for _, x := range parts {
+		if x.from < x.to {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // Event tells an event of the reader.
@@ -128,8 +148,12 @@ func (o *Oracle) Event(e reader.Event) {
 	defer o.mu.Unlock()
 	defer o.signal()
 	o.events.add(e)
-	if e.Kind == session.KindAPIRequest {
+	switch e.Kind {
+	case session.KindAPIRequest:
 		o.ownRequests.add(e.Request, nanos(e.Time))
+	case session.KindPaused:
+		o.events.pausedSince(o.quiet.last, nanos(e.Time))
+	default:
 	}
 }
 

@@ -11,6 +11,7 @@ func (o *Oracle) Read(d Delivery) {
 	o.delivered++
 	o.series.at(at).read++
 	o.quiet.delivered(at)
+	o.events.resumed(at)
 	if d.Sequence != 0 {
 		o.position = d.Sequence
 	}
@@ -60,10 +61,11 @@ func (o *Oracle) readID(d Delivery, at int64) {
 	}
 	w.read(n, at, d.Sequence)
 	o.order.read(d, behind)
+	passed := r.passed()
 	r.read, r.readAt, r.readSequence = true, at, d.Sequence
 	if r.acknowledged != 0 {
 		o.unsettled--
-		o.settle(r)
+		o.settle(r, passed)
 	} else {
 		o.unknownRead++
 	}

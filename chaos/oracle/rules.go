@@ -25,6 +25,9 @@ type Rules struct {
 	Filtered bool
 	// AtLeastOnce: a durable. It may redeliver, and others may read it too.
 	AtLeastOnce bool
+	// AckWait is after what time the server sends a durable again what it has sent and nobody acknowledged: what is
+	// lost on the way does not wait for the reader until then. 0: DefaultAckWait.
+	AckWait time.Duration
 	// OthersPublish: what is no id of a publisher of ours is nobody's fault.
 	OthersPublish bool
 	// Blind: the target tells no events, so that nobody knows its sessions and when it was deaf.
@@ -38,6 +41,9 @@ type Rules struct {
 	// Limits are the contract.
 	Limits Limits
 }
+
+// DefaultAckWait is the server's own.
+const DefaultAckWait = 30 * time.Second
 
 // Delivery is one message as the reader's caller saw it.
 type Delivery struct {
@@ -57,6 +63,8 @@ type Period struct {
 	Destructive bool
 	// SetsBack: it may have taken back what the server had acknowledged last.
 	SetsBack bool
+	// Pauses: it paused the consumer, as an operator does. What the reader told of a pause meanwhile is over with it.
+	Pauses bool
 	// Cursor is the stream sequence the reader had accepted when a destructive
 	// fault began; 0: not known.
 	Cursor uint64
@@ -73,6 +81,8 @@ type Ending struct {
 	Failed      []error // faults that could not act
 	Err         error   // why the reader ended by itself; nil when we closed it
 	Interrupted bool    // a signal cut the run short
+	// Grace is how much longer the reader may be deaf or silent before its end, where it was to end by itself.
+	Grace time.Duration
 	// SkipsOnReset: the reader is not to read a re-created stream from its start, so
 	// that what was published before it told the reset counts as destroyed.
 	SkipsOnReset bool

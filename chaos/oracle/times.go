@@ -40,6 +40,8 @@ func (o *Oracle) judgeTimes(v *Verdict, unread []interval, end Ending) {
 // judgeSpans finds the spans that lasted too long, and gives the longest.
 func (o *Oracle) judgeSpans(v *Verdict, kind Kind, spans []Span, given *time.Duration, end Ending) (longest time.Duration) {
 	var over []tooLong
+	paused, _ := o.events.pauses(end)
+	excused := slices.Concat(end.Periods, paused)
 	for _, s := range spans {
 		t := tooLong{at: s.From, lasted: s.Length(), text: "stored messages waited %s and none was handed out"}
 		if kind == KindDeaf {
@@ -49,7 +51,10 @@ func (o *Oracle) judgeSpans(v *Verdict, kind Kind, spans []Span, given *time.Dur
 		if t.limit = o.rules.Deafness; given != nil {
 			t.limit = *given
 		} else if t.lasted > t.limit {
-			t.limit += faultTime(end.Periods, s.From, s.To, end.Time)
+			t.limit += faultTime(excused, s.From, s.To, end.Time)
+			if s.Open {
+				t.limit += end.Grace
+			}
 		}
 		if t.lasted > t.limit {
 			over = append(over, t)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,11 +53,16 @@ func TestSilence(t *testing.T) {
 			x.end.Time = at(50 * s)
 			return x
 		}()},
-		{name: "but a durable's does", story: func() *story {
+		{name: "but a durable's does, once the server sends it again", story: func() *story {
 			x := newStory(Rules{Measure: ByIDs, AtLeastOnce: true}).steady(6, 5)
 			x.end.Time = at(50*s + 62*ms)
 			return x
-		}(), longest: 50 * s, open: true},
+		}(), longest: 20 * s, open: true},
+		{name: "a durable's that was lost on the way and comes again", story: func() *story {
+			x := newStory(Rules{Measure: ByIDs, AtLeastOnce: true}).steady(6, 5).readAt(5, 5, 62*ms+31*s)
+			x.end.Time = at(32 * s)
+			return x
+		}(), longest: s},
 		{name: "one that is purged waits until then", story: func() *story {
 			x := newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 10*s)
 			x.end.Time = at(50 * s)
@@ -177,6 +183,65 @@ func TestRecoveryBeyondOtherFaults(t *testing.T) {
 		x.write("w", 21, 21, 10*s+600*ms).readAt(21, 21, 10*s+600*ms+test.late)
 		if v := x.Judge(x.end); v.Finding != test.want {
 			t.Errorf("%s late: %s, %q", test.late, v.Finding, v.Reasons())
+		}
+	}
+}
+
+// A reader that is to end may wait for its stream before it does, and no other is given that time.
+func TestGraceBeforeTheEnd(t *testing.T) {
+	const s = time.Second
+	for _, test := range []struct {
+		name  string
+		grace time.Duration
+		heals time.Duration // 0: it ends
+		want  Finding
+	}{
+		{"it ends within the grace", 10 * s, 0, Held},
+		{"it ends, and was not to", 0, 0, Broken},
+		{"it is deaf for as long before", 10 * s, 15 * s, Broken},
+	} {
+		x := newStory(Rules{Measure: ByIDs}).steady(20).event(session.KindSessionOpened, 1, 0, 0)
+		x.event(session.KindSessionLost, 1, 10*s, 0)
+		x.end.Grace, x.end.Time = test.grace, at(25*s)
+		if test.heals > 0 {
+			x.event(session.KindSessionHealed, 1, 10*s+test.heals, test.heals)
+		}
+		if v := x.Judge(x.end); v.Finding != test.want {
+			t.Errorf("%s: %s, %q", test.name, v.Finding, v.Reasons())
+		}
+	}
+}
+
+// While an operator pauses the consumer, and the reader tells it, nothing has to be read.
+func TestPausesByAnOperator(t *testing.T) {
+	const s = time.Second
+	paused := func() *story { // the last message came at 10 s; the pause is told at 16 s
+		x := newStory(Rules{Measure: ByIDs}).steady(5).write("w", 6, 6, 10*s-2*ms).readAt(6, 6, 10*s)
+		x.end.Time = at(60 * s)
+		return x.event(session.KindSessionOpened, 1, 0, 0).write("w", 7, 7, 11*s)
+	}
+	told := func(x *story) *story { return x.event(session.KindPaused, 1, 16*s, 0) }
+	fault := func(x *story) *story {
+		x.end.Periods = append(x.end.Periods, Period{Fault: "pause-consumer", Name: "pause-consumer", Pauses: true, From: at(10 * s), To: at(20 * s)})
+		return x
+	}
+	for _, test := range []struct {
+		name   string
+		story  *story
+		want   Finding
+		reason string
+	}{
+		{"a silence that nobody explained", paused().readAt(7, 7, 50*s), Broken, "waited"},
+		{"it is told, and then over", told(paused()).readAt(7, 7, 50*s), Held, ""},
+		{"it lasts to the end", told(paused()), Unknown, "an operator has paused the consumer, and messages wait: 1"},
+		{"a message is passed over in it", told(paused()).write("w", 8, 8, 50*s).readAt(8, 8, 51*s), Broken, "1 message lost"},
+		{"the session is lost in it", told(paused()).event(session.KindSessionLost, 1, 20*s, 0), Broken, "deaf"},
+		{"the fault that made it is over", told(fault(paused())), Broken, "1 message lost"},
+		{"it is read soon after the fault", told(fault(paused())).readAt(7, 7, 21*s), Held, ""},
+	} {
+		v := test.story.Judge(test.story.end)
+		if reasons := strings.Join(v.Reasons(), "; "); v.Finding != test.want || !strings.Contains(reasons, test.reason) {
+			t.Errorf("%s: %s, %q", test.name, v.Finding, reasons)
 		}
 	}
 }

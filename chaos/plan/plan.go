@@ -187,6 +187,7 @@ type Phases struct {
 	// durable gets what was lost on the way only after ack_wait, which is 30s by default.
 	Settle time.Duration `yaml:"settle,omitempty"`
 	// Drain bounds the time until all that is stored is read, with nobody publishing.
-	// Default 20s.
+	// Default 20s. A target that reads by a durable has the server's ack_wait (30s) more:
+	// what was lost on the way comes again only then.
 	Drain time.Duration `yaml:"drain,omitempty"`
 }

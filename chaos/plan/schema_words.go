@@ -103,7 +103,7 @@ var fieldWords = map[string]string{
 	"phases.inject":  "bound of the time of the faults; default as long as they take",
 	"phases.recover": "bound of the time until the target reads what is published after the faults; default 20s",
 	"phases.settle":  "how long publishing goes on once the target reads again; default 0",
-	"phases.drain":   "bound of the time until all that is stored is read; default 20s",
+	"phases.drain":   "bound of the time until all that is stored is read; default 20s; a durable has the ack_wait of 30s more",
 
 	"contract":                         "the most that is allowed",
 	"contract.lost":                    "stored messages that were not read; default 0",

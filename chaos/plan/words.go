@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
 // Section is one part of a plan in words.
@@ -35,8 +36,9 @@ func (p Plan) Words() []Section {
 	if p.Phases.Settle > 0 {
 		then = short(p.Phases.Settle) + " later"
 	}
-	say("Recover", fmt.Sprintf("All faults are cleared. Within %s the target reads what is published after that; %s nobody publishes, and within %s it has read all that is stored.",
-		short(orElse(p.Phases.Recover, defaultRecover)), then, short(orElse(p.Phases.Drain, defaultDrain))))
+	say("Recover", fmt.Sprintf("All faults are cleared. Within %s the target reads what is published after that; %s nobody publishes, and within %s it has read all that is stored%s.",
+		short(orElse(p.Phases.Recover, defaultRecover)), then, short(orElse(p.Phases.Drain, defaultDrain)),
+		onlyIf(p.Target.Durable != "", ", a durable within %s more", short(oracle.DefaultAckWait))))
 	say("Must hold", p.contractWords()...)
 	say("Expected", p.expectWords()...)
 	if p.Seed > 0 {

@@ -66,7 +66,7 @@ func (p Plan) contractWords() (lines []string) {
 		say("At most %s left on the server.", plural(*c.Orphans, "consumer"))
 	}
 	if p.Ends != "" {
-		say("The target ends by itself, with %q in its error.", p.Ends)
+		say("The target ends by itself, with %q in its error; it may be deaf for %s more before it does.", p.Ends, short(p.Grace()))
 	}
 	return lines
 }
@@ -102,13 +102,17 @@ const (
 )
 
 // Allowance is how long the target may be deaf beyond the faults where the contract sets
-// no limit: detection twice and two recoveries, by its settings. A target that is to end
-// waits for its stream before it does.
+// no limit: detection twice and two recoveries, by its settings.
 func (p Plan) Allowance() time.Duration {
 	t := p.Target
-	limit := oracle.DeafnessLimit(orElse(t.Heartbeat, readerHeartbeat), orElse(t.AttemptTimeout, readerAttempt), orElse(t.RetryMax, readerRetryMax))
-	if p.Ends != "" {
-		limit += orElse(t.StreamGrace, readerGrace)
+	return oracle.DeafnessLimit(orElse(t.Heartbeat, readerHeartbeat), orElse(t.AttemptTimeout, readerAttempt), orElse(t.RetryMax, readerRetryMax))
+}
+
+// Grace is how much longer a target that is to end may wait before it does: as long as it
+// waits for a stream that is missing. 0 for one that is to read on.
+func (p Plan) Grace() time.Duration {
+	if p.Ends == "" {
+		return 0
 	}
-	return limit
+	return orElse(p.Target.StreamGrace, readerGrace)
 }

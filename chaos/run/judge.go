@@ -53,6 +53,9 @@ func (r *run) ending(ctx context.Context, out outcome, interrupted bool) oracle.
 	if errors.As(out.cut, &ended) && !r.endedAsPlanned(out.cut) {
 		e.Err, e.Interrupted = ended.err, interrupted // it has lost what it did not read
 	}
+	if r.endedAsPlanned(out.cut) {
+		e.Grace = r.plan.Grace()
+	}
 	if r.stage != nil && r.stage.proxy != nil {
 		t := r.stage.proxy.Traffic()
 		e.WireBytes = t.Up.Bytes + t.Down.Bytes

@@ -199,11 +199,15 @@ func (r *run) recover(ctx context.Context) {
 func (r *run) drain(ctx context.Context) {
 	defer r.phase(Drain)()
 	r.endLoad()
-	limited, cancel := context.WithTimeoutCause(ctx, r.plan.Phases.Drain, errLate)
+	limit := r.plan.Phases.Drain
+	if r.rules.AtLeastOnce {
+		limit += oracle.DefaultAckWait // what was lost on the way comes again only then
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	err := r.oracle.AwaitRead(limited, oracle.Ending{Time: time.Now(), Periods: r.periods()})
 	if errors.Is(err, errLate) {
-		r.note("not all that is stored was read within the %s to drain", r.plan.Phases.Drain)
+		r.note("not all that is stored was read within the %s to drain", limit)
 	}
 }
 

@@ -26,6 +26,7 @@ type run struct {
 
 	crew    crew
 	cancel  context.CancelCauseFunc // ends the phases, for a cause
+	rules   oracle.Rules
 	oracle  *oracle.Oracle
 	ledger  *ledger
 	moments *moments
@@ -60,7 +61,8 @@ func Run(ctx context.Context, o Options) (result.Run, error) {
 
 func newRun(o Options) *run {
 	r := &run{options: o, plan: o.Plan, target: o.Target, traits: o.Target.Traits(), moments: newMoments(), windows: newWindows(o.Plan)}
-	r.oracle = oracle.New(rules(r.plan, r.traits))
+	r.rules = rules(r.plan, r.traits)
+	r.oracle = oracle.New(r.rules)
 	r.ledger = &ledger{oracle: r.oracle}
 	r.wire = newWire(r.moments, r.oracle)
 	r.wire.sessions, r.wire.sequences = !r.traits.Ours, r.traits.Process
