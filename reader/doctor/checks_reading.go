@@ -1,0 +1,270 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// readingChecks are about who pulls, and who hears the answers.
+func readingChecks() []Check {
+	return []Check{
+		{
+			ID: idDeaf, Title: "deaf reader", Severity: Critical, run: deaf,
+			Means: "Messages wait, no pull of the consumer waits in any look, nothing is delivered, and yet pulls do arrive: it outlived its inactive threshold within the watch, or a pull was heard.",
+			Why:   "The reader asks, and the server has nowhere to send the answers, or refuses every pull: it will never read again by itself, and its connection and its consumer look healthy.",
+			Do:    "Restart the reader, or have it make a new subscription and a new consumer; then find out who took its subscription.",
+		},
+		{
+			ID: idNoPuller, Title: "nobody pulls", Severity: Warning, run: noPuller,
+			Means: "Messages wait, no pull of the consumer waits in any look, and nothing is delivered; or messages were handed out, are not acknowledged beyond ack_wait, and nobody pulls who would get them again. A push consumer: nobody is subscribed to its deliver subject.",
+			Why:   "Its reader is gone, stalled or deaf: the state of a consumer does not tell which.",
+			Do:    "Look whether its process runs. A longer watch than its inactive threshold, or --listen, decides between deaf and gone.",
+		},
+		{
+			ID: idNobody, Title: "delivered to nobody", Severity: Critical, run: unheard,
+			Means: "Messages are delivered, and nobody holds the inbox that they go to: only a subscription that takes every inbox, such as _INBOX.> or >, keeps the server sending.",
+			Why:   "Without acks these messages are lost; with them they come again and again. The consumer looks as healthy as any.",
+			Do:    "Restart the reader, and end the subscription that takes every inbox.",
+		},
+		{
+			ID: idAbsent, Title: "pulls for a consumer that does not exist", Severity: Critical, run: absent,
+			Means: "A pull was heard (--listen) for a consumer that the stream does not have.",
+			Why:   "Servers up to 2.10.22 answer such a pull with nothing at all: the reader waits for ever.",
+			Do:    "Restart the reader; it must make its consumer again.",
+		},
+	}
+}
+
+// deaf: the picture of nobody pulling, and the proof that somebody does.
+func deaf(s *subject) (found []Finding) {
+	for i := range s.Consumers {
+		c := &s.Consumers[i]
+		pulls := s.heard(c)
+		if !c.still() || !s.outlived(c) && len(pulls) == 0 {
+			continue
+		}
+		s.deaf[c] = true
+		facts := c.stillFigures()
+		text := fmt.Sprintf("pulls arrive, %s wait, and nothing is delivered", plural(int(c.last().Pending), "message"))
+		if s.outlived(c) {
+			facts = append(facts, figures("inactive_threshold", c.Config.InactiveThreshold, "proof", fmt.Sprintf("it is still there after %s: the server would have deleted it without pulls", age(c.span())))...)
+		}
+		for _, p := range pulls {
+			facts = append(facts, figures("pulls_heard", fmt.Sprintf("%d in %s to inbox %s", p.Count, age(s.Heard.For), p.Inbox))...)
+		}
+		facts = append(facts, s.makerFigures(c)...)
+		steps := []string{
+			"restart the reader, or call Replace on one of nats-reader: a new inbox and a new consumer read on where this one stands",
+			infoCommand(c),
+		}
+		if c.NextSize > 0 {
+			facts = append(facts, figures("next_message", fmt.Sprintf("%d bytes", c.NextSize))...)
+			steps = append(steps, fmt.Sprintf("if its pulls have max_bytes below %d, raise it: such a pull is refused (409 Message Size Exceeds MaxBytes) for ever", c.NextSize))
+		}
+		if len(pulls) == 0 {
+			steps = append(steps, doctorCommand(c, " --listen")+"   (hears the pulls and their inbox; hides 503 answers from clients for 3s)")
+		}
+		steps = append(steps, "look for what took its subscription: permissions of its user (nats-reader explain 019), an UNSUB, a proxy; nats-reader explain drop-subscription makes the same")
+		found = append(found, on(c, Critical, text, facts, steps...))
+	}
+	return found
+}
+
+func (c *Consumer) stillFigures() []Figure {
+	since := "never"
+	if d, ever := c.sinceDelivery(); ever {
+		since = age(d) + " ago"
+	}
+	return figures(
+		"looks", len(c.Samples), "watched", age(c.span()),
+		"num_pending", fmt.Sprintf("%d to %d", c.first().Pending, c.last().Pending),
+		"num_waiting", "0 in every look", "num_ack_pending", c.last().AckPending,
+		"delivered", fmt.Sprintf("stays at consumer sequence %d, stream sequence %d", c.last().Delivered.Consumer, c.last().Delivered.Stream),
+		"last_delivery", since,
+	)
+}
+
+// makerFigures tell whose consumer it is, where that can be seen.
+func (s *subject) makerFigures(c *Consumer) []Figure {
+	switch by, sure := s.holders.maker(c); {
+	case by != nil:
+		return figures("made_by", "the process of connection "+by.String())
+	case sure:
+		return figures("made_by", "a process that is not connected")
+	default:
+		return nil
+	}
+}
+
+// noPuller is the same picture without the proof.
+func noPuller(s *subject) (found []Finding) {
+	for i := range s.Consumers {
+		c := &s.Consumers[i]
+		switch {
+		case !c.watched() || s.deaf[c]:
+		case c.push():
+			if c.every(func(at Sample) bool { return !at.PushBound && at.Pending > 0 && !at.Paused }) && !c.moved() {
+				found = append(found, on(c, Warning, fmt.Sprintf("%s wait and nobody is subscribed to %s", plural(int(c.last().Pending), "message"), c.Config.DeliverSubject),
+					figures("deliver_subject", c.Config.DeliverSubject, "num_pending", c.last().Pending, "push_bound", "false in every look", "idle", age(c.idle())),
+					"start its subscriber, or delete the consumer if nobody needs it", infoCommand(c)))
+			}
+		case c.abandoned():
+			found = append(found, s.abandonment(c))
+		case c.still() && !c.working() && !s.alive(c):
+			found = append(found, s.missingPuller(c))
+		}
+	}
+	return found
+}
+
+// alive says that a reader of nats-reader holds the consumer's inbox, or may: it
+// sends no pull while its caller does not take what it has buffered, and one that
+// does lapses by itself.
+func (s *subject) alive(c *Consumer) bool {
+	return s.holders.holds(c) != nil || c.ours()
+}
+
+func (s *subject) missingPuller(c *Consumer) Finding {
+	facts := append(c.stillFigures(), s.makerFigures(c)...)
+	t := c.Config.InactiveThreshold
+	decide := "a pull that is heard decides between deaf and gone: --listen"
+	switch {
+	case t > 0 && t < time.Hour:
+		decide = fmt.Sprintf("it is deaf if it outlives its inactive threshold of %s, and nobody pulls if it lapses", t)
+		facts = append(facts, figures("inactive_threshold", t)...)
+	case t > 0:
+		facts = append(facts, figures("inactive_threshold", t)...)
+	}
+	steps := []string{"look whether the process that reads it runs, and whether its handler returns"}
+	if t > 0 && t < time.Hour {
+		steps = append(steps, doctorCommand(c, fmt.Sprintf(" --for %s", (t+lateness+time.Second/2).Round(time.Second)+time.Second)))
+	}
+	steps = append(steps,
+		doctorCommand(c, " --listen")+"   (hears pulls; hides 503 answers from clients for 3s)",
+		"restart the reader; it reads on where the consumer stands",
+		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+c.Stream+" "+c.Name,
+	)
+	text := fmt.Sprintf("%s wait and nobody pulls: its reader is dead, stalled or deaf; %s", plural(int(c.last().Pending), "message"), decide)
+	return on(c, Warning, text, facts, steps...)
+}
+
+// abandoned says that messages were handed out, the time to acknowledge them is
+// over, and nobody is there to be given them again. At the ack limit another check
+// tells it.
+func (c *Consumer) abandoned() bool {
+	since, ever := c.sinceDelivery()
+	return c.watched() && !c.push() && c.acked() && !c.moved() && !c.paused() && !c.grouped() && ever && c.ackWait() > 0 &&
+		since > c.ackWait()+time.Second && c.last().AckFloor.Stream == c.first().AckFloor.Stream &&
+		c.every(func(at Sample) bool { return at.Waiting == 0 && at.AckPending > 0 && !c.full(at) })
+}
+
+func (s *subject) abandonment(c *Consumer) Finding {
+	since, _ := c.sinceDelivery()
+	n := c.last().AckPending
+	facts := append(figures("num_ack_pending", n, "ack_wait", c.ackWait(), "last_delivery", age(since)+" ago", "num_waiting", "0 in every look",
+		"num_pending", c.last().Pending, "num_redelivered", c.last().Redelivered), s.makerFigures(c)...)
+	f := on(c, Warning, fmt.Sprintf("abandoned deliveries: %s handed out, neither acknowledged nor asked for again", plural(n, "message")), facts,
+		"restart the reader: the next pull is given all of them again, nothing is lost",
+		infoCommand(c),
+		"if it has a handler that works longer than ack_wait and tells so (InProgress), this is no fault",
+	)
+	f.Cause = "abandoned"
+	if s.holders.holds(c) != nil {
+		f.Severity = Info // a reader of nats-reader that is not asked for messages keeps those it has
+	}
+	return f
+}
+
+// unheard: messages go to an inbox that only a subscription to all inboxes takes.
+func unheard(s *subject) (found []Finding) {
+	if !s.holders.known || len(s.holders.wide) == 0 {
+		return nil
+	}
+	for i := range s.Consumers {
+		c := &s.Consumers[i]
+		if !c.watched() || !c.moved() {
+			continue
+		}
+		inbox := s.unheldInbox(c)
+		if inbox == "" {
+			continue
+		}
+		listener := s.holders.wide[0]
+		found = append(found, on(c, Critical,
+			fmt.Sprintf("%s delivered while nobody holds %s", plural(int(c.last().Delivered.Consumer-c.first().Delivered.Consumer), "message"), inbox),
+			figures("delivered", fmt.Sprintf("consumer sequence %d to %d", c.first().Delivered.Consumer, c.last().Delivered.Consumer), "inbox", inbox,
+				"taken_by", listener.String(), "ack_policy", cmp.Or(c.Config.AckPolicy, "none")),
+			"restart the reader: "+map[bool]string{true: "what was not acknowledged comes again", false: "what was delivered meanwhile is lost to it, and must be read again from the stream"}[c.acked()],
+			"end the subscription to all inboxes of "+listener.String()+", or give it a narrower subject",
+			infoCommand(c)))
+	}
+	return found
+}
+
+// unheldInbox names the inbox of a consumer where it is known that nobody but
+// takers of every inbox holds it.
+func (s *subject) unheldInbox(c *Consumer) string {
+	if c.push() {
+		if s.holders.complete && !s.holders.held(c.Config.DeliverSubject) {
+			return c.Config.DeliverSubject
+		}
+		return ""
+	}
+	pulls := s.heard(c)
+	for _, p := range pulls {
+		if s.holders.held(p.Inbox) || !s.holders.complete {
+			return ""
+		}
+	}
+	if len(pulls) > 0 {
+		return pulls[0].Inbox
+	}
+	if by, sure := s.holders.maker(c); by == nil && sure && !c.durable() {
+		return "the inbox of its reader"
+	}
+	return ""
+}
+
+// held says whether somebody subscribes to a subject, other than to all inboxes.
+func (h *holders) held(subject string) bool {
+	if h.subjects[subject] != nil {
+		return true
+	}
+	for _, w := range h.wildcards {
+		if covers(w.subject, subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// absent: pulls that were heard for a consumer that no look has found.
+func absent(s *subject) (found []Finding) {
+	if s.Heard == nil {
+		return nil
+	}
+	exists := map[[2]string]bool{}
+	for _, c := range s.Consumers {
+		exists[[2]string{c.Stream, c.Name}] = true
+	}
+	for _, a := range s.Advisories {
+		exists[[2]string{a.Stream, a.Consumer}] = true // made or deleted meanwhile: life, not a fault
+	}
+	for _, p := range s.Heard.Pulls {
+		stream := s.streams[p.Stream]
+		if exists[[2]string{p.Stream, p.Consumer}] || s.Consumer != "" && s.Consumer != p.Consumer || stream == nil && s.Stream != "" || stream != nil && stream.Created.IsZero() {
+			continue
+		}
+		what := "stream " + p.Stream + " has no such consumer"
+		if stream == nil {
+			what = "there is no stream " + p.Stream
+		}
+		found = append(found, Finding{
+			Severity: Critical, Stream: p.Stream, Consumer: p.Consumer, Text: fmt.Sprintf("%s heard, and %s", plural(p.Count, "pull"), what),
+			Facts: figures("pulls_heard", fmt.Sprintf("%d in %s", p.Count, age(s.Heard.For)), "inbox", p.Inbox, "server", s.Server.Version),
+			Do:    []string{"restart the reader: it must make its consumer again", "$ nats-reader doctor " + p.Stream + " --bundle FILE   (its connections name who holds the inbox)"},
+		})
+	}
+	return found
+}

@@ -1,0 +1,171 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// JudgeOptions are those of a judgement. The zero value is all checks and their defaults.
+type JudgeOptions struct {
+	Only []string // ids of checks; none: all
+	Skip []string
+	// IdleAfter is how long a consumer was idle, by the server's clock, before it
+	// can count as an orphan that does not lapse by itself; 0: 10 minutes.
+	IdleAfter time.Duration
+}
+
+// Verdict is the whole judgement in a word.
+type Verdict string
+
+// The verdicts, worst first.
+const (
+	VerdictCritical Verdict = "critical" // at least one critical finding
+	VerdictWarning  Verdict = "warning"  // at least one warning
+	VerdictUnknown  Verdict = "unknown"  // nothing could be looked at
+	VerdictHealthy  Verdict = "healthy"
+)
+
+// Report is what a judgement found.
+type Report struct {
+	Schema    string        `json:"schema"`
+	Verdict   Verdict       `json:"verdict"`
+	Text      string        `json:"text"` // the verdict in a sentence
+	Began     time.Time     `json:"began"`
+	Ended     time.Time     `json:"ended"`
+	Watched   time.Duration `json:"watched_ns"`
+	Streams   int           `json:"streams"`
+	Consumers int           `json:"consumers"`
+	Findings  []Finding     `json:"findings"`
+	Fleet     []Member      `json:"fleet"`
+	NotJudged []NotJudged   `json:"not_judged"`
+}
+
+// subject is what checks look at: the facts, and what is derived from them.
+type subject struct {
+	*Facts
+	idleAfter time.Duration
+	streams   map[string]*Stream
+	deaf      map[*Consumer]bool // found by an earlier check: not told a second time by a lesser one
+	holders   holders
+}
+
+// Judge looks for everything that the checks know. It is a function of its
+// arguments alone: the same facts give the same report.
+func Judge(f Facts, o JudgeOptions) Report {
+	s := &subject{Facts: &f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), streams: map[string]*Stream{}, deaf: map[*Consumer]bool{}}
+	for i := range f.Streams {
+		s.streams[f.Streams[i].Name] = &f.Streams[i]
+	}
+	s.holders = holdersOf(f.Connections)
+	r := Report{
+		Schema: ReportSchema, Began: f.Began, Ended: f.Ended, Watched: f.Ended.Sub(f.Began),
+		Streams: len(f.Streams), Consumers: len(f.Consumers), Findings: []Finding{}, NotJudged: slices.Clone(f.NotJudged),
+	}
+	reasons := map[[2]string]string{}
+	for _, c := range Checks() {
+		found := c.run(s)
+		for i := range found {
+			found[i].Check, found[i].Title, found[i].Why = c.ID, c.Title, c.Why
+			key := [2]string{found[i].Stream, found[i].Consumer}
+			if word := cmp.Or(found[i].Cause, reasonWords[c.ID]); reasons[key] == "" && word != "" && found[i].Severity != Info {
+				reasons[key] = word
+			}
+		}
+		if chosen(c.ID, o) {
+			r.Findings = append(r.Findings, found...)
+		}
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(a.Severity.rank()-b.Severity.rank(), strings.Compare(a.Check, b.Check), strings.Compare(a.Stream, b.Stream), strings.Compare(a.Consumer, b.Consumer))
+	})
+	r.Fleet = s.fleet(reasons)
+	r.Verdict = verdictOf(&f, r.Findings)
+	r.Text = verdictText(r)
+	return r
+}
+
+// chosen says whether a check's findings are wanted.
+func chosen(id string, o JudgeOptions) bool {
+	has := func(ids []string) bool {
+		return slices.ContainsFunc(ids, func(other string) bool { return CheckID(other) == id })
+	}
+	return (len(o.Only) == 0 || has(o.Only)) && !has(o.Skip)
+}
+
+// CheckID gives the id of a check as it is written or abbreviated: READER_003,
+// reader-3, 003 and 3 are one. It is "" where there is no such check.
+func CheckID(word string) string {
+	word = strings.TrimLeft(strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToUpper(strings.TrimSpace(word))), "_")
+	number := strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(word, "READER"), "_"), "0")
+	for _, c := range Checks() {
+		if number != "" && strings.TrimLeft(strings.TrimPrefix(c.ID, "READER_"), "0") == number {
+			return c.ID
+		}
+	}
+	return ""
+}
+
+func verdictOf(f *Facts, found []Finding) Verdict {
+	switch {
+	case slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Critical }):
+		return VerdictCritical
+	case slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Warning }):
+		return VerdictWarning
+	case !f.looked():
+		return VerdictUnknown
+	default:
+		return VerdictHealthy
+	}
+}
+
+// looked says whether anything was seen that a verdict can rest on.
+func (f *Facts) looked() bool {
+	if f.Consumer != "" {
+		return slices.ContainsFunc(f.Consumers, func(c Consumer) bool { return len(c.Samples) > 0 })
+	}
+	return f.Account.Known || slices.ContainsFunc(f.Streams, func(s Stream) bool { return !s.Created.IsZero() }) ||
+		slices.ContainsFunc(f.Consumers, func(c Consumer) bool { return len(c.Samples) > 0 })
+}
+
+func verdictText(r Report) string {
+	seen := fmt.Sprintf("%s on %s, watched for %s", plural(r.Consumers, "consumer"), plural(r.Streams, "stream"), r.Watched.Round(100*time.Millisecond))
+	switch r.Verdict {
+	case VerdictHealthy:
+		return "healthy: " + seen + ", and nothing is wrong"
+	case VerdictUnknown:
+		return "cannot judge: nothing could be looked at"
+	}
+	counts := map[Severity]int{}
+	deaf := 0
+	for _, f := range r.Findings {
+		counts[f.Severity]++
+		if f.Check == idDeaf {
+			deaf++
+		}
+	}
+	var parts []string
+	if deaf > 0 {
+		parts = append(parts, plural(deaf, "deaf reader"))
+	}
+	if n := counts[Critical] - deaf; n > 0 {
+		word := "critical"
+		if deaf > 0 {
+			word = "more critical"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, word))
+	}
+	if n := counts[Warning]; n > 0 {
+		parts = append(parts, plural(n, "warning"))
+	}
+	return string(r.Verdict) + ": " + strings.Join(parts, ", ") + " (" + seen + ")"
+}
+
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
