@@ -79,7 +79,11 @@ func (p *program) connectionOptions(s settings) []nats.Option {
 		nats.IgnoreAuthErrorAbort(), // a login that is refused for a while is tried again
 		nats.FlusherTimeout(flusherTimeout),
 		// nats.go prints errors of its own accord where no handler is set.
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { p.trace(s, "connection: %v", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			p.trace(s, "connection: %v", err)
+			p.loginLost(s, err)
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { p.turnedAway.Store(false) }),
 	}
 	if !s.trace {
 		return options
@@ -87,9 +91,35 @@ func (p *program) connectionOptions(s settings) []nats.Option {
 	return append(options,
 		nats.ConnectHandler(func(nc *nats.Conn) { p.trace(s, "connected to %s", nc.ConnectedUrlRedacted()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { p.trace(s, "disconnected: %v", err) }),
-		nats.ReconnectHandler(func(nc *nats.Conn) { p.trace(s, "reconnected to %s", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			p.trace(s, "reconnected to %s", nc.ConnectedUrlRedacted())
+			p.turnedAway.Store(false)
+		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { p.trace(s, "reconnect: %v", err) }),
 	)
+}
+
+// loginLost tells, once until we are back, that the server does not let us in any
+// more: nobody but an operator can mend that, and we try on.
+func (p *program) loginLost(s settings, err error) {
+	if !refusesLogin(err) || p.turnedAway.Swap(true) {
+		return
+	}
+	p.note("warning: the server refuses %s: %v: trying again until it is let in", s.who(), err)
+}
+
+// refusesLogin says whether an error is the server's word about who we are.
+func refusesLogin(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
+		errors.Is(err, nats.ErrAccountAuthExpired) || strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+}
+
+// who says who logs in, without the secret.
+func (s settings) who() string {
+	if s.login == "" {
+		return "a connection without a login"
+	}
+	return s.login
 }
 
 func (p *program) trace(s settings, format string, args ...any) {
@@ -130,14 +160,8 @@ func noConnection(s settings, err error) error {
 	case errors.Is(err, nats.ErrNoServers):
 		u.problem = fmt.Sprintf("no server at %s: connection refused", servers)
 		u.hint = "start a nats-server, or name another with --server or --context; watch --demo brings its own"
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked),
-		errors.Is(err, nats.ErrAccountAuthExpired), strings.Contains(strings.ToLower(err.Error()), "authorization violation"),
-		strings.Contains(err.Error(), "nkeys not supported"):
-		login := s.login
-		if login == "" {
-			login = "a connection without a login"
-		}
-		u.problem = fmt.Sprintf("wrong credentials: the server at %s refuses %s: %v", servers, login, err)
+	case refusesLogin(err), strings.Contains(err.Error(), "nkeys not supported"):
+		u.problem = fmt.Sprintf("wrong credentials: the server at %s refuses %s: %v", servers, s.who(), err)
 		u.hint = "set --user and --password, --token, --creds, --nkey or --context"
 	case errors.Is(err, nats.ErrTimeout), errors.As(err, &network) && network.Timeout():
 		u.problem = fmt.Sprintf("no server at %s: no answer within %s", servers, s.timeout)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,6 +26,8 @@ type program struct {
 	stdout  io.Writer
 	stderr  io.Writer
 	version string
+
+	turnedAway atomic.Bool // it was told that the server refuses our login
 }
 
 // Main runs one command line, without the program's name, and returns the exit

@@ -14,6 +14,7 @@ import (
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
 	"github.com/an-open-reader/nats-reader/reader"
+	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
 // explainError gives the one line and the hint of any error that ends a command.
@@ -38,15 +39,23 @@ var configFlags = map[string]string{
 	"Retry.Max": flagRetryMax, "Retry.TotalTimeout": flagRetryTimeout,
 }
 
+// flagOfOption says in the words of the command line what asks for a permission.
+var flagOfOption = strings.NewReplacer(
+	"StopAtEnd needs ", "flag --"+flagUntilEnd+" needs ", "StopAtEnd of a durable needs ", "flag --"+flagUntilEnd+" of a durable needs ",
+	"FromLastPerSubject needs ", "flag --"+flagLastPerSubject+" needs ")
+
 // configProblem says a configuration error in the words of the command line: the
 // flag in place of the field, and what is missing in the hint alone.
 func configProblem(err error) string {
-	text := err.Error()
+	text := flagOfOption.Replace(err.Error())
 	if !errors.Is(err, reader.ErrConfig) {
 		return text
 	}
 	if before, after, found := strings.Cut(text, reader.ErrConfig.Error()+": "); found {
-		if field, rest, found := strings.Cut(after, ": "); found && configFlags[field] != "" {
+		switch field, rest, found := strings.Cut(after, ": "); {
+		case found && field == "Subjects":
+			return before + "argument FILTER: " + rest
+		case found && configFlags[field] != "":
 			return before + "flag --" + configFlags[field] + ": " + rest
 		}
 	}
@@ -88,9 +97,12 @@ func refusedHint(err error) string {
 
 // readerHint says what to do about an error of the reader.
 func readerHint(err error) string {
+	var failure *reader.RecoveryError
 	switch {
 	case errors.Is(err, reader.ErrConfig) && strings.HasSuffix(err.Error(), needsDurable):
-		return "read it with --durable NAME: each message is then acked, and goes to one reader"
+		return "read it with --durable NAME: messages are then acked, and taken from whoever else reads that durable"
+	case errors.Is(err, reader.ErrConfig) && strings.Contains(err.Error(), "durable "):
+		return "choose another --durable NAME: one that does not exist is made as it must be"
 	case errors.Is(err, reader.ErrStreamNotFound):
 		return "check the name; --wait-for-stream waits until the stream exists"
 	case errors.Is(err, reader.ErrStreamReset):
@@ -99,6 +111,8 @@ func readerHint(err error) string {
 		return "ask for permission on that subject, or connect as another user"
 	case errors.Is(err, reader.ErrJetStreamNotEnabled):
 		return "enable JetStream for the server and the account, or set --js-domain or --js-api-prefix"
+	case errors.Is(err, session.ErrNoResponders):
+		return "look whether the server runs with JetStream and its cluster has leaders; --js-domain or --js-api-prefix name another place"
 	case errors.Is(err, reader.ErrConsumerLimit):
 		return "raise max_consumers, or delete a consumer that nobody uses"
 	case errors.Is(err, reader.ErrNameInUse):
@@ -111,6 +125,8 @@ func readerHint(err error) string {
 		return codeHint(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the server did not answer in time: --timeout gives it more"
+	case errors.As(err, &failure):
+		return "--on-error wait, the default, waits until it is healed"
 	default:
 		return ""
 	}

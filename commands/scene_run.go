@@ -26,7 +26,8 @@ const (
 // errOver is why the phases of a run end when its time is over.
 var errOver = errors.New("the time of the run is over")
 
-// run reads, makes the faults, ends everything in order, and judges.
+// run reads, makes the faults, ends everything in order, and judges. The error is
+// why the reader did not open, or ended by itself.
 //
 //	open > steady and faults > faults undone > publisher stops > drain > close > judge
 func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
@@ -78,7 +79,7 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 	c.tellIdle(runner.Periods())
 	end.APIRequests = requests(r.Status())
 	end.Orphans = c.awaitNoOrphans(ctx, env.Stream)
-	return c.oracle.Judge(end), nil
+	return c.oracle.Judge(end), end.Err
 }
 
 // act lets publisher, faults and progress run until the time is over, a signal

@@ -201,7 +201,9 @@ func (p *program) watch(c *cli.Context) error {
 	verdict, err := p.play(ctx, s, plan, lines)
 	interrupted := c.Context.Err() != nil
 	if err != nil && interrupted {
-		verdict, err = unjudged(plan, "interrupted before the reader was open"), nil
+		if err = nil; verdict.Finding == "" || verdict.Sessions == 0 {
+			verdict = unjudged(plan, "interrupted before the reader was open")
+		}
 	}
 	if ctx.Err() != nil && !interrupted {
 		return nil // nobody reads the lines any more
@@ -209,6 +211,10 @@ func (p *program) watch(c *cli.Context) error {
 	if err != nil {
 		if verdict.Finding != "" {
 			lines.summary(verdict, false) // what was begun ends with a verdict
+		}
+		if verdict.Finding == oracle.Broken {
+			printError(p.stderr, explainError(err))
+			return outcome{exitCritical}
 		}
 		return err
 	}

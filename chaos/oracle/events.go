@@ -25,6 +25,8 @@ type eventFacts struct {
 	sessions int
 	current  int // the session in use: older ones end without making the reader deaf
 	list     []Session
+	noStream []Period // when it was known that there is no stream, in which nothing waits
+	missing  bool     // since the last of them began
 }
 
 // maxPauses is how many pauses of an operator's are kept.
@@ -84,6 +86,7 @@ type span struct {
 
 func (f *eventFacts) add(e reader.Event) {
 	f.sessions = max(f.sessions, e.Session)
+	f.look(e)
 	switch e.Kind {
 	case session.KindSessionSilent, session.KindSessionLost:
 		f.resumed(nanos(e.Time))
@@ -113,6 +116,23 @@ func (f *eventFacts) add(e reader.Event) {
 		f.resets = append(f.resets, reset{e.Session, e.Time})
 	default:
 		// Other events say nothing about what was read when.
+	}
+}
+
+// codeStreamNotFound is the server's err_code for a stream that does not exist.
+const codeStreamNotFound = 10059
+
+// look notes from the first to the last word of the server that there is no stream.
+func (f *eventFacts) look(e reader.Event) {
+	switch {
+	case e.Kind == session.KindSessionOpened || e.Kind == session.KindSessionReplaced || e.Kind == session.KindSessionHealed:
+		f.missing = false
+	case e.Code != codeStreamNotFound:
+	case f.missing:
+		f.noStream[len(f.noStream)-1].To = e.Time
+	case len(f.noStream) < maxSessions:
+		f.missing = true
+		f.noStream = append(f.noStream, Period{From: e.Time, To: e.Time})
 	}
 }
 

@@ -74,6 +74,14 @@ func (s *story) event(kind reader.Kind, number int, when, deaf time.Duration) *s
 	return s
 }
 
+// noStream tells the server's first and last word that there is no stream.
+func (s *story) noStream(first, last time.Duration) *story {
+	for _, when := range []time.Duration{first, last} {
+		s.Event(reader.Event{Kind: session.KindReplaceFailed, Session: 1, Time: at(when), Code: 10059})
+	}
+	return s
+}
+
 func (s *story) fault(text string, from, to time.Duration, cursor uint64) *story {
 	destructive := strings.HasPrefix(text, "purge") || strings.HasPrefix(text, "recreate")
 	s.end.Periods = append(s.end.Periods, Period{Fault: text, Name: text, Destructive: destructive, From: at(from), To: at(to), Cursor: cursor})
@@ -218,6 +226,10 @@ func TestJudgeDeafness(t *testing.T) {
 		{"cut off to the end", opened().event(session.KindDisconnected, 1, 10*time.Second, 4*time.Second), Broken, 54 * time.Second},
 		{"cut off with a full buffer", opened().event(session.KindDisconnected, 1, 10*time.Second, 0), Held, 0},
 		{"silent, then healed", opened().event(session.KindSessionSilent, 1, 10*time.Second, 4*time.Second).event(session.KindSessionHealed, 1, 11*time.Second, 5*time.Second), Held, 5 * time.Second},
+		{"while there is no stream nothing waits", opened().noStream(4*time.Second, 19*time.Second).event(session.KindSessionReplaced, 2, 20*time.Second, 16*time.Second), Held, 16 * time.Second},
+		{"but when there is one again", opened().noStream(4*time.Second, 6*time.Second).event(session.KindSessionReplaced, 2, 20*time.Second, 16*time.Second), Broken, 16 * time.Second},
+		{"no stream another time", opened().noStream(2*time.Second, 12*time.Second).event(session.KindSessionReplaced, 2, 13*time.Second, 10*time.Second).
+			event(session.KindSessionReplaced, 3, 40*time.Second, 13*time.Second), Broken, 13 * time.Second},
 		{"the end of a session that was replaced", opened().event(session.KindSessionReplaced, 2, 5*time.Second, time.Second).event(session.KindSessionLost, 1, 6*time.Second, 0), Held, time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {

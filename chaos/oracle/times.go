@@ -41,7 +41,7 @@ func (o *Oracle) judgeTimes(v *Verdict, unread []interval, end Ending) {
 func (o *Oracle) judgeSpans(v *Verdict, kind Kind, spans []Span, given *time.Duration, end Ending) (longest time.Duration) {
 	var over []tooLong
 	paused, _ := o.events.pauses(end)
-	excused := slices.Concat(end.Periods, paused)
+	excused := slices.Concat(end.Periods, paused, o.events.noStream)
 	for _, s := range spans {
 		t := tooLong{at: s.From, lasted: s.Length(), text: "stored messages waited %s and none was handed out"}
 		if kind == KindDeaf {

@@ -86,6 +86,9 @@ func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
 // which the owner in its metadata tells, or somebody else's, which is never touched.
 func (m *Machine) nameTaken(now time.Duration, a *attempt, err error) {
 	l := a.made
+	if m.cfg.Name != "" {
+		err = fmt.Errorf("%w: %s: %w", ErrNameInUse, m.cfg.Name, err)
+	}
 	switch {
 	case m.cfg.Name == "", m.asks.denied.holds(now) && !m.ownerUnknown(l):
 		l.answered = true
