@@ -10,6 +10,7 @@ const chaosDescription = `Experiments with a reader: a plan says which server, w
 which faults come when, and what must hold.
 
 nats-reader chaos run deaf-after-power-outage
+nats-reader chaos matrix --targets all
 nats-reader chaos list
 nats-reader chaos show origin-1
 nats-reader chaos validate plans/*.yaml
@@ -19,9 +20,9 @@ nats-reader chaos VERB --help has the flags of each verb.`
 // chaosCommand has a verb with flags of its own as its first argument.
 func (p *program) chaosCommand() *cli.Command {
 	return &cli.Command{
-		Name: "chaos", Usage: "play plans of faults against a reader, and judge; list, show and check them; clear what a killed process left",
+		Name: "chaos", Usage: "play plans of faults against readers, and judge; list, show and check them; clear what a killed process left",
 		UsageText: "nats-reader chaos VERB [FLAGS] [ARGUMENTS]", Description: chaosDescription, HideHelpCommand: true,
-		Subcommands: []*cli.Command{p.chaosRunCommand(), p.chaosListCommand(), p.chaosShowCommand(), p.chaosValidateCommand(), p.chaosClearCommand()},
+		Subcommands: []*cli.Command{p.chaosRunCommand(), p.chaosMatrixCommand(), p.chaosListCommand(), p.chaosShowCommand(), p.chaosValidateCommand(), p.chaosClearCommand()},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/chaos/plan"
+	"github.com/an-open-reader/nats-reader/chaos/report"
 	"github.com/an-open-reader/nats-reader/chaos/run"
 	"github.com/an-open-reader/nats-reader/chaos/target"
 )
@@ -112,7 +113,7 @@ func (p *program) chaosRun(c *cli.Context) error {
 func (p *program) runPlanOf(c *cli.Context) (runPlan, error) {
 	w := runPlan{parallel: c.Int(flagParallel), dryRun: c.Bool(flagDryRun), quiet: c.Bool(flagQuiet)}
 	var err error
-	if w.reports, err = reportPlanOf(c); err != nil {
+	if w.reports, err = reportPlanOf(c, report.Formats(), report.Parse); err != nil {
 		return w, err
 	}
 	if w.parallel < 1 || w.parallel > mostParallel {
@@ -191,7 +192,7 @@ func jobsOf(c *cli.Context, p plan.Plan, seed uint64) ([]job, error) {
 		}
 		t, err := target.Parse(name)
 		if err != nil {
-			return nil, targetProblem(err)
+			return nil, targetProblem(flagTarget, err)
 		}
 		one := p
 		one.Target.Name = t.Name()

@@ -98,9 +98,9 @@ func unresolved(name string, err error) error {
 }
 
 // targetProblem is what is wrong with the text of a target.
-func targetProblem(err error) error {
+func targetProblem(flag string, err error) error {
 	var wrong *target.Error
-	u := usage{problem: "flag --" + flagTarget + ": " + err.Error(), cause: err}
+	u := usage{problem: "flag --" + flag + ": " + err.Error(), cause: err}
 	if errors.As(err, &wrong) {
 		if near := wrong.Suggestions(); len(near) > 0 {
 			u.hint = "did you mean " + strings.Join(near, " or ") + "?"

@@ -30,14 +30,15 @@ func reportFile(f report.Format) string {
 	return "report" + f.Extension()
 }
 
-func reportNames() (names []string) {
-	for _, f := range report.Formats() {
+func reportNames(forms []report.Format) (names []string) {
+	for _, f := range forms {
 		names = append(names, string(f))
 	}
 	return names
 }
 
-func reportPlanOf(c *cli.Context) (reportPlan, error) {
+// reportPlanOf reads the flags; forms are the formats that there are, and parse reads a list of them.
+func reportPlanOf(c *cli.Context, forms []report.Format, parse func(string) ([]report.Format, error)) (reportPlan, error) {
 	asJSON, err := wantsJSON(c)
 	if err != nil {
 		return reportPlan{}, err
@@ -47,15 +48,15 @@ func reportPlanOf(c *cli.Context) (reportPlan, error) {
 		r.stdout = report.JSON
 	}
 	if c.IsSet(flagReport) {
-		if r.files, err = report.Parse(c.String(flagReport)); err != nil {
-			return r, usage{problem: fmt.Sprintf("flag --%s: %v", flagReport, err), hint: didYouMean(c.String(flagReport), reportNames(), ""), cause: err}
+		if r.files, err = parse(c.String(flagReport)); err != nil {
+			return r, usage{problem: fmt.Sprintf("flag --%s: %v", flagReport, err), hint: didYouMean(c.String(flagReport), reportNames(forms), ""), cause: err}
 		}
 	}
 	switch {
 	case r.dir == "" && c.IsSet(flagOut):
 		return r, usage{problem: fmt.Sprintf("flag --%s: the name of a folder is missing", flagOut)}
 	case r.dir != "" && len(r.files) == 0:
-		r.files = report.Formats()
+		r.files = forms
 	case r.dir == "" && len(r.files) > 1:
 		return r, usage{problem: fmt.Sprintf("flag --%s: %d reports need a place", flagReport, len(r.files)), hint: "add --" + flagOut + " FOLDER"}
 	case r.dir == "" && len(r.files) == 1 && (asJSON || c.IsSet(flagFormat)) && r.stdout != r.files[0]:
@@ -90,10 +91,15 @@ func (r reportPlan) write(stdout io.Writer, runs []result.Run) error {
 	if err := report.Write(stdout, r.stdout, runs...); err != nil {
 		return err
 	}
+	return r.writeFiles(func(f io.Writer, form report.Format) error { return report.Write(f, form, runs...) })
+}
+
+// writeFiles writes the reports of the folder.
+func (r reportPlan) writeFiles(write func(io.Writer, report.Format) error) error {
 	var failures []string
 	var cause error
 	for _, f := range r.files {
-		if err := writeReport(filepath.Join(r.dir, reportFile(f)), f, runs); err != nil {
+		if err := writeReport(filepath.Join(r.dir, reportFile(f)), f, write); err != nil {
 			failures, cause = append(failures, err.Error()), err
 		}
 	}
@@ -104,12 +110,12 @@ func (r reportPlan) write(stdout io.Writer, runs []result.Run) error {
 }
 
 // writeReport replaces a file as a whole: half a report is none.
-func writeReport(path string, form report.Format, runs []result.Run) error {
+func writeReport(path string, form report.Format, write func(io.Writer, report.Format) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".nats-reader-*")
 	if err != nil {
 		return err
 	}
-	err = report.Write(f, form, runs...)
+	err = write(f, form)
 	if err == nil {
 		err = f.Chmod(0o644)
 	}

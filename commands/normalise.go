@@ -65,8 +65,8 @@ type normaliser struct {
 	given     map[string]bool
 }
 
-// flagsOf lists the flags of all commands and verbs. Flags of one name have one shape in
-// every command, or a flag before its command could not be read.
+// flagsOf lists the flags of all commands and verbs. One whose name has several shapes can
+// only be read behind its command.
 func flagsOf(commands []*cli.Command) map[string][]cli.Flag {
 	table := map[string][]cli.Flag{}
 	for _, f := range []cli.Flag{cli.HelpFlag, cli.VersionFlag} {
@@ -164,6 +164,9 @@ func (n *normaliser) readCommand(word string) error {
 func (n *normaliser) readFlag(word string, rest []string) ([]string, error) {
 	name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	f := n.find(name)
+	if n.command == nil && n.shapes(name) > 1 {
+		return nil, usage{problem: fmt.Sprintf("flag %s: some commands give it a value and some do not", dashed(name)), hint: "write it behind its command, which is one of " + n.owners(name)}
+	}
 	if f == nil && !strings.HasPrefix(word, "--") && len(name) > 1 {
 		// -sVALUE, as natscli takes it.
 		if short := n.find(name[:1]); short != nil && takesValue(short) {
@@ -212,6 +215,19 @@ func (n *normaliser) find(name string) cli.Flag {
 		}
 	}
 	return all[0]
+}
+
+// shapes is how many there are of the flags of a name: with a value, and without.
+func (n *normaliser) shapes(name string) int {
+	var with, without int
+	for _, f := range n.table[name] {
+		if takesValue(f) {
+			with = 1
+		} else {
+			without = 1
+		}
+	}
+	return with + without
 }
 
 // isFlag says whether a word is a flag for certain: a value may begin with "-".

@@ -15,7 +15,7 @@ module=github.com/an-open-reader/nats-reader
 # main > commands > tui > chaos > reader > reader/session, never back.
 packages='
 .                   > commands chaos/lab
-commands            > tui chaos chaos/oracle chaos/plan chaos/report chaos/result chaos/run chaos/target chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
+commands            > tui chaos chaos/matrix chaos/oracle chaos/plan chaos/report chaos/result chaos/run chaos/target chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
 tui                 > chaos chaos/proxy reader reader/session
 chaos               > chaos/oracle chaos/proxy chaos/lab chaos/owner reader reader/session
 chaos/oracle        > reader reader/session
@@ -29,6 +29,7 @@ chaos/target        > chaos chaos/oracle chaos/proxy reader reader/session
 chaos/target/bad    > reader
 chaos/plan          > chaos chaos/target chaos/oracle chaos/proxy
 chaos/run           > chaos chaos/plan chaos/target chaos/oracle chaos/result chaos/proxy chaos/lab reader reader/session
+chaos/matrix        > chaos/plan chaos/run chaos/target chaos/oracle chaos/result chaos/report chaos/lab chaos/owner
 chaos/readertest    > chaos chaos/oracle chaos/proxy chaos/lab
 reader              > reader/session
 reader/session      >
@@ -48,7 +49,7 @@ github.com/nats-io/jsm.go               > reader/doctor chaos commands
 github.com/nats-io/nats-server/v2       > chaos/lab
 github.com/goccy/go-yaml                > chaos/plan
 github.com/urfave/cli/v2                > commands
-github.com/jedib0t/go-pretty/v6         > chaos/report commands
+github.com/jedib0t/go-pretty/v6         > chaos/report chaos/matrix commands
 github.com/jstemmer/go-junit-report/v2  > chaos/report
 github.com/agnivade/levenshtein         > commands
 github.com/charmbracelet/bubbletea      > tui

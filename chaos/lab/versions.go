@@ -29,6 +29,12 @@ const (
 // EmbeddedVersion is the version of the embedded nats-server.
 const EmbeddedVersion = server.VERSION
 
+// Versions lists the versions of nats-server that this module is tested with, the oldest first: those that
+// scripts/servers.sh builds, and the embedded one.
+func Versions() []string {
+	return []string{"2.10.7", "2.10.22", "2.11.17", "2.12.15", "2.14.0", "2.14.10", EmbeddedVersion}
+}
+
 // ErrNotCached says that a server version was not built yet.
 var ErrNotCached = errors.New("nats-server is not in the cache")
 

@@ -40,14 +40,14 @@ func eventsOf(r result.Run, most int) table {
 		}
 		var e event
 		if err := json.Unmarshal(raw, &e); err != nil {
-			t.Rows = append(t.Rows, []string{"", "", "", "an event that cannot be read: " + clean(err.Error())})
+			t.Rows = append(t.Rows, []string{"", "", "", "an event that cannot be read: " + Clean(err.Error())})
 			continue
 		}
 		session := ""
 		if e.Session > 0 {
 			session = strconv.Itoa(e.Session)
 		}
-		t.Rows = append(t.Rows, []string{offset(r, e.Time), clean(strings.ReplaceAll(e.Kind, "_", " ")), session, clean(e.facts())})
+		t.Rows = append(t.Rows, []string{offset(r, e.Time), Clean(strings.ReplaceAll(e.Kind, "_", " ")), session, Clean(e.facts())})
 	}
 	var left []string
 	if n := total - len(t.Rows); n > 0 {

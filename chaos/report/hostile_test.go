@@ -107,11 +107,11 @@ func TestCleanShowsWhatItTakesOut(t *testing.T) {
 		"\u202e":      `\u202e`,
 		"\ufffd kept": "\ufffd kept",
 	} {
-		if got := clean(text); got != want {
+		if got := Clean(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	if n := len(clean(strings.Repeat("x", 1e6))); n > longestCell+10 {
+	if n := len(Clean(strings.Repeat("x", 1e6))); n > longestCell+10 {
 		t.Errorf("%d bytes", n)
 	}
 }

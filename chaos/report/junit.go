@@ -26,7 +26,7 @@ func writeJUnit(w io.Writer, runs []result.Run) error {
 			suite.SetTimestamp(r.Began.UTC())
 		}
 		c := junit.Testcase{
-			Name:      fmt.Sprintf("%s / %s / %s / seed %s", v.Name, v.Target, clean(r.Server.Version), v.Seed),
+			Name:      fmt.Sprintf("%s / %s / %s / seed %s", v.Name, v.Target, Clean(r.Server.Version), v.Seed),
 			Classname: "chaos." + v.Name,
 			Time:      seconds(lasted),
 			SystemOut: &junit.Output{Data: junitText(v)},

@@ -14,8 +14,8 @@ var markup = strings.NewReplacer(
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "@\u200b", "://", ":\u200b//", "www.", "www\u200b.",
 )
 
-// plain is a text of the run that Markdown shows as it is. A column's bar is escaped by the table.
-func plain(text string) string { return markup.Replace(text) }
+// Plain is a text that Markdown shows as it is. A column's bar is escaped by the table.
+func Plain(text string) string { return markup.Replace(text) }
 
 func writeMarkdown(w io.Writer, runs []result.Run) error {
 	var out strings.Builder
@@ -35,24 +35,24 @@ func writeMarkdown(w io.Writer, runs []result.Run) error {
 }
 
 func markdownRun(out *strings.Builder, v view, level string) {
-	title := plain(v.Name)
+	title := Plain(v.Name)
 	if v.Title != "" {
-		title += ": " + plain(v.Title)
+		title += ": " + Plain(v.Title)
 	}
 	fmt.Fprintf(out, "%s %s\n\n**%s contract %s**, %s\n\n", level, title, v.Sign, v.Finding, v.Expected)
 	for _, reason := range v.Reasons {
-		fmt.Fprintf(out, "- %s\n", plain(reason))
+		fmt.Fprintf(out, "- %s\n", Plain(reason))
 	}
 	if v.Error != "" {
-		fmt.Fprintf(out, "- error: %s\n", plain(v.Error))
+		fmt.Fprintf(out, "- error: %s\n", Plain(v.Error))
 	}
 	if len(v.Reasons) > 0 || v.Error != "" {
 		out.WriteString("\n")
 	}
 	if v.Why != "" {
-		fmt.Fprintf(out, "%s\n\n", plain(v.Why))
+		fmt.Fprintf(out, "%s\n\n", Plain(v.Why))
 	}
-	fmt.Fprintf(out, "%s on %s, seed %s, %s from %s, measured by %s.\n\n", plain(v.Target), plain(v.Where), v.Seed, v.Lasted, v.Began, v.Measured)
+	fmt.Fprintf(out, "%s on %s, seed %s, %s from %s, measured by %s.\n\n", Plain(v.Target), Plain(v.Where), v.Seed, v.Lasted, v.Began, v.Measured)
 	markdownTable(out, figureTable(v), "")
 	for _, t := range []table{v.Faults, v.Violations, v.Sessions, v.Requests, v.Notes} {
 		markdownTable(out, t, level+"#")
@@ -88,7 +88,7 @@ func markdownTable(out *strings.Builder, t table, level string) {
 	if level != "" {
 		fmt.Fprintf(out, "%s %s\n\n", level, t.Title)
 	}
-	p := rows(t, plain)
+	p := rows(t, Plain)
 	p.SetColumnConfigs(nil)
 	fmt.Fprintf(out, "%s\n\n", p.RenderMarkdown())
 	if t.Left != "" {

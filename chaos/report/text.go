@@ -131,7 +131,7 @@ func overview(runs []result.Run) table {
 			expected = "expected " + string(r.Expected)
 		}
 		t.Rows = append(t.Rows, []string{
-			fmt.Sprint(i + 1), clean(r.Name), clean(r.Target), clean(r.Server.Version), string(v.Finding), expected,
+			fmt.Sprint(i + 1), Clean(r.Name), Clean(r.Target), Clean(r.Server.Version), string(v.Finding), expected,
 			fmt.Sprint(v.Lost), fmt.Sprint(v.Duplicated), fmt.Sprint(v.OutOfOrder), Short(v.LongestSilence), deaf, sessions, fmt.Sprint(v.APIRequests),
 		})
 	}

@@ -72,7 +72,7 @@ func (s scale) at(t time.Time) float64 {
 }
 
 func (s scale) bar(from, to time.Time, label, title string) bar {
-	b := bar{Label: clean(label), Title: clean(title), from: s.at(from), to: s.at(to)}
+	b := bar{Label: Clean(label), Title: Clean(title), from: s.at(from), to: s.at(to)}
 	if b.to-b.from < leastBar {
 		b.from = min(b.from, laneWidth-leastBar)
 		b.to = b.from + leastBar
@@ -160,7 +160,7 @@ func (l *timeline) faults(r result.Run, s scale) {
 			ends, l.Faults = append(ends, 0), append(l.Faults, nil)
 		}
 		if b.Label = ""; words {
-			b.Label = clean(f.Text)
+			b.Label = Clean(f.Text)
 		}
 		ends[row] = min(max(b.to, b.from+room), laneWidth)
 		b.Place = place(b.from, ends[row]-b.from)

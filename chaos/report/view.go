@@ -56,9 +56,9 @@ func (t *table) bound(most int) {
 
 func viewOf(r result.Run, number, of int) view {
 	v := view{
-		Number: number, Name: clean(r.Name), Title: clean(r.Title), Why: clean(r.Why), Target: clean(r.Target), Where: where(r.Server),
+		Number: number, Name: Clean(r.Name), Title: Clean(r.Title), Why: Clean(r.Why), Target: Clean(r.Target), Where: where(r.Server),
 		Seed: strconv.FormatUint(r.Seed, 10), Began: r.Began.UTC().Format(time.RFC3339), Lasted: Short(r.Ended.Sub(r.Began)),
-		Finding: string(r.Verdict.Finding), Sign: sign(r.Verdict.Finding), Met: r.Met, Error: clean(r.Error),
+		Finding: string(r.Verdict.Finding), Sign: sign(r.Verdict.Finding), Met: r.Met, Error: Clean(r.Error),
 		Measured: string(r.Verdict.MeasuredBy), Summary: Summary(r.Verdict), Figures: figures(r.Verdict), Plan: lines(r.Plan),
 	}
 	v.Expected = "as expected"
@@ -66,7 +66,7 @@ func viewOf(r result.Run, number, of int) view {
 		v.Expected = "expected " + string(r.Expected)
 	}
 	for _, reason := range r.Verdict.Reasons() {
-		v.Reasons = append(v.Reasons, clean(reason))
+		v.Reasons = append(v.Reasons, Clean(reason))
 	}
 	if v.Name != "" && !r.Server.Foreign {
 		v.Replay = fmt.Sprintf("nats-reader chaos run %s --target %s --rand-seed %s", quoted(v.Name), quoted(v.Target), v.Seed)
@@ -92,7 +92,7 @@ func quoted(word string) string {
 func phasesOf(r result.Run) table {
 	t := table{Title: "Phases", Head: []string{"phase", "from", "lasted", "remark"}, Right: []int{1, 2}}
 	for _, p := range r.Phases {
-		t.Rows = append(t.Rows, []string{clean(p.Name), offset(r, p.From), Short(p.To.Sub(p.From)), clean(p.Text)})
+		t.Rows = append(t.Rows, []string{Clean(p.Name), offset(r, p.From), Short(p.To.Sub(p.From)), Clean(p.Text)})
 	}
 	return t
 }
@@ -115,11 +115,11 @@ func faultsOf(r result.Run) table {
 				again = "not in " + Short(x.Took) + ", then the next came"
 			}
 		}
-		on := clean(f.Target)
+		on := Clean(f.Target)
 		if f.Error != "" {
-			on = strings.TrimSpace(on + " failed: " + clean(f.Error))
+			on = strings.TrimSpace(on + " failed: " + Clean(f.Error))
 		}
-		t.Rows = append(t.Rows, []string{clean(f.Text), clean(f.Where), offset(r, f.From), Short(max(f.To.Sub(f.From), 0)), again, on})
+		t.Rows = append(t.Rows, []string{Clean(f.Text), Clean(f.Where), offset(r, f.From), Short(max(f.To.Sub(f.From), 0)), again, on})
 	}
 	return t
 }
@@ -132,10 +132,10 @@ func violationsOf(r result.Run) table {
 			if s.Sequence > 0 {
 				sequence = strconv.FormatUint(s.Sequence, 10)
 			}
-			t.Rows = append(t.Rows, []string{name(v.Kind), clean(s.ID), sequence, offset(r, s.Time), clean(s.Text)})
+			t.Rows = append(t.Rows, []string{name(v.Kind), Clean(s.ID), sequence, offset(r, s.Time), Clean(s.Text)})
 		}
 		if left := v.Count - uint64(len(v.Samples)); len(v.Samples) == 0 || left > 0 {
-			text := clean(v.Text)
+			text := Clean(v.Text)
 			if len(v.Samples) > 0 {
 				text = fmt.Sprintf("and %d more", left)
 			}
@@ -146,7 +146,7 @@ func violationsOf(r result.Run) table {
 }
 
 // name is a kind of violation in words.
-func name(k oracle.Kind) string { return strings.ReplaceAll(clean(string(k)), "_", " ") }
+func name(k oracle.Kind) string { return strings.ReplaceAll(Clean(string(k)), "_", " ") }
 
 func sessionsOf(r result.Run) table {
 	t := table{
@@ -155,8 +155,8 @@ func sessionsOf(r result.Run) table {
 	}
 	for _, s := range r.Sessions {
 		t.Rows = append(t.Rows, []string{
-			strconv.Itoa(s.Number), clean(s.Consumer), offset(r, s.From), Short(s.To.Sub(s.From)), Short(s.Deaf), Short(s.Took),
-			strconv.FormatUint(s.Resumed, 10), strconv.FormatUint(s.Missed, 10), clean(s.Cause),
+			strconv.Itoa(s.Number), Clean(s.Consumer), offset(r, s.From), Short(s.To.Sub(s.From)), Short(s.Deaf), Short(s.Took),
+			strconv.FormatUint(s.Resumed, 10), strconv.FormatUint(s.Missed, 10), Clean(s.Cause),
 		})
 	}
 	return t
@@ -168,7 +168,7 @@ func requestsOf(r result.Run) table {
 		return cmp.Or(cmp.Compare(r.APIRequests[b], r.APIRequests[a]), cmp.Compare(a, b))
 	})
 	for _, kind := range kinds {
-		t.Rows = append(t.Rows, []string{clean(kind), strconv.FormatUint(r.APIRequests[kind], 10)})
+		t.Rows = append(t.Rows, []string{Clean(kind), strconv.FormatUint(r.APIRequests[kind], 10)})
 	}
 	return t
 }
@@ -176,7 +176,7 @@ func requestsOf(r result.Run) table {
 func notesOf(r result.Run) table {
 	t := table{Title: "Notes", Head: []string{"time", "note"}, Right: []int{0}}
 	for _, n := range r.Notes {
-		t.Rows = append(t.Rows, []string{offset(r, n.Time), clean(n.Text)})
+		t.Rows = append(t.Rows, []string{offset(r, n.Time), Clean(n.Text)})
 	}
 	return t
 }

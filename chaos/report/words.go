@@ -54,9 +54,9 @@ func offset(r result.Run, t time.Time) string {
 // longestCell bounds what one name or text may take.
 const longestCell = 400
 
-// clean makes a text of the run one line without control characters, direction marks and bytes that are no
+// Clean makes a text one line without control characters, direction marks and bytes that are no
 // UTF-8.
-func clean(text string) string {
+func Clean(text string) string {
 	var out strings.Builder
 	for i, r := range text {
 		switch {
@@ -78,14 +78,14 @@ func clean(text string) string {
 func lines(text string) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range all {
-		all[i] = clean(strings.ReplaceAll(line, "\t", "    "))
+		all[i] = Clean(strings.ReplaceAll(line, "\t", "    "))
 	}
 	return strings.Join(all, "\n")
 }
 
 // where is what a run was made on.
 func where(s result.Server) string {
-	text := "nats-server " + clean(s.Version)
+	text := "nats-server " + Clean(s.Version)
 	if s.Foreign {
 		return text + ", not the lab's"
 	}
@@ -96,7 +96,7 @@ func where(s result.Server) string {
 		text += fmt.Sprintf(", R%d", s.Replicas)
 	}
 	if s.Storage != "" {
-		text += ", " + clean(s.Storage)
+		text += ", " + Clean(s.Storage)
 	}
 	return text
 }
