@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
 )
 
@@ -49,6 +50,9 @@ func (r *run) ending(ctx context.Context, out outcome, interrupted bool) oracle.
 	if runner := r.runner.Load(); runner != nil {
 		e.Failed = append(e.Failed, runner.Failed()...)
 	}
+	if err := r.triedNothing(); err != nil {
+		e.Failed = append(e.Failed, err)
+	}
 	var ended *targetEnded
 	if errors.As(out.cut, &ended) && !r.endedAsPlanned(out.cut) {
 		e.Err, e.Interrupted = ended.err, interrupted // it has lost what it did not read
@@ -64,6 +68,23 @@ func (r *run) ending(ctx context.Context, out outcome, interrupted bool) oracle.
 		e.Orphans = r.stage.orphans(ctx)
 	}
 	return e
+}
+
+// triedNothing tells of the faults that met nothing to act on, such as a request that was
+// not made. Where all of them did, a contract that held has not been tried.
+func (r *run) triedNothing() error {
+	periods, idle := r.faultPeriods(), 0
+	for _, p := range periods {
+		kind, _ := chaos.FindFault(p.Spec.Name)
+		if kind.Layer == chaos.LayerWire && p.Err == nil && r.wire.actedSoFar(p.Spec.Fault()) == 0 {
+			r.note("fault %s met nothing to act on", p.Spec.Fault())
+			idle++
+		}
+	}
+	if idle == 0 || idle < len(periods) {
+		return nil
+	}
+	return errors.New("no fault met anything to act on: nothing was tried")
 }
 
 // countsOrphans says whether a consumer that the target leaves is told against it: a

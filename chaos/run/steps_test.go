@@ -116,3 +116,24 @@ phases: {steady: 100ms}
 		t.Errorf("the plan is\n%s\nand of the same seed\n%s\nfaults %v", got.Plan, again, got.Faults)
 	}
 }
+
+// A fault that had nothing to act on was not withstood.
+func TestFaultsThatMeetNothing(t *testing.T) {
+	for _, test := range []struct {
+		steps  string
+		want   oracle.Finding
+		reason string
+	}{
+		{"api-timeout(subject=STREAM.PURGE.>), for: 300ms}", oracle.Unknown, "nothing was tried"},
+		{"api-timeout(subject=STREAM.PURGE.>), for: 300ms}\n  - {when: {at: 100ms}, fault: cut}", oracle.Held, ""},
+	} {
+		p := planOf(t, quick+"steps:\n  - {when: {at: 0s}, fault: "+test.steps+"\nphases: {steady: 100ms}\n")
+		got := played(t.Context(), t, optionsOf(t, p, "reader"))
+		want(t, got, test.want, exitOf(test.want), test.reason)
+		if !slices.ContainsFunc(got.Notes, func(n result.Note) bool {
+			return strings.Contains(n.Text, "api-timeout(subject=STREAM.PURGE.>) met nothing to act on")
+		}) {
+			t.Errorf("notes %v", got.Notes)
+		}
+	}
+}
