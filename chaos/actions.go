@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -101,7 +102,13 @@ func (e *Environment) deleteConsumer(ctx context.Context) (action, error) {
 	return action{
 		on:    target{"consumer", c.Name},
 		steps: []string{e.subject("CONSUMER.DELETE."+e.Stream+"."+c.Name) + " (" + inWords(c) + ")"},
-		do:    func(ctx context.Context) error { return e.JS.DeleteConsumer(ctx, e.Stream, c.Name) },
+		do: func(ctx context.Context) error {
+			err := e.JS.DeleteConsumer(ctx, e.Stream, c.Name)
+			if gone(err) && e.ofReader() {
+				return nil // the reader let go of it, or it lapsed, a moment before
+			}
+			return err
+		},
 	}, nil
 }
 
@@ -186,7 +193,7 @@ func (e *Environment) purgeStream(a action, stream jetstream.Stream, s Spec) (ac
 
 func (e *Environment) deleteStream(a action, info *jetstream.StreamInfo) (action, error) {
 	a.steps = []string{fmt.Sprintf("%s (%s, %s)", e.subject("STREAM.DELETE."+e.Stream), counted(info.State.Msgs, "message"), counted(info.State.Consumers, "consumer"))}
-	a.do = func(ctx context.Context) error { return e.JS.DeleteStream(ctx, e.Stream) }
+	a.do = func(ctx context.Context) error { return e.deleteStreamSoon(ctx) }
 	return a, nil
 }
 
@@ -200,6 +207,37 @@ func (e *Environment) recreateStream(a action, info *jetstream.StreamInfo, s Spe
 	a.entry.Config = &config
 	a.undo = []string{fmt.Sprintf("%s (empty, the configuration of before, first sequence %d)", e.subject("STREAM.CREATE."+e.Stream), max(config.FirstSeq, 1))}
 	return a, err
+}
+
+// attemptTimeout bounds one attempt at a request that an election may swallow.
+const attemptTimeout = 2 * time.Second
+
+// deleteStreamSoon deletes the stream. In a cluster it asks again where there is no answer:
+// the one who was to give it may not lead any more. A stream that is gone by then was deleted.
+func (e *Environment) deleteStreamSoon(ctx context.Context) error {
+	if e.Cluster == nil {
+		return e.JS.DeleteStream(ctx, e.Stream)
+	}
+	for asked := false; ; asked = true {
+		attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
+		err := e.JS.DeleteStream(attempt, e.Stream)
+		cancel()
+		switch {
+		case err == nil, asked && gone(err):
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("delete stream %s: no answer, asked again every %s: %w", e.Stream, attemptTimeout, context.Cause(ctx))
+		case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrNoResponders) && !noQuorum(err):
+			return err
+		}
+		wait(ctx, consumerLook)
+	}
+}
+
+// noQuorum says whether the cluster has nobody at the moment who could do it.
+func noQuorum(err error) bool {
+	var refused *jetstream.APIError
+	return errors.As(err, &refused) && refused.Code == 503
 }
 
 // ask sends a request without a body and reads whether the server refused it.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/reader"
 )
 
 func (s *stage) spec(text string) Spec {
@@ -289,5 +291,27 @@ func TestStepDownInACluster(t *testing.T) {
 			}
 		}
 		cancel()
+	}
+}
+
+// A reader that is between two consumers has another one soon.
+func TestFaultsWaitForTheReadersNextConsumer(t *testing.T) {
+	s := newStage(t)
+	looks := 0
+	s.env.Status = func() reader.Status {
+		if looks++; looks < 4 {
+			return reader.Status{Session: reader.SessionStatus{Consumer: "gone"}}
+		}
+		return s.status()
+	}
+	if _, told := s.run(t.Context(), nil, "delete-consumer@0s"); !slices.Equal(told, []string{"delete-consumer fired"}) {
+		t.Errorf("told %q", told)
+	}
+	if left := s.consumers(); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	s.env.Status, s.env.Consumer = nil, "gone" // a consumer that somebody named
+	if _, err := s.env.Inject(t.Context(), s.spec("delete-consumer")); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		t.Errorf("a consumer that does not exist: %v", err)
 	}
 }

@@ -57,6 +57,8 @@ func (e *Environment) ownServer() bool { return e.Lab != nil || e.Cluster != nil
 const (
 	apiTimeout  = 5 * time.Second
 	fillTimeout = time.Minute // as many creates as a stream may have consumers
+	// Of one that may come in an election: the nodes need some seconds for it.
+	electionTimeout = 20 * time.Second
 )
 
 // undo ends a fault. Nil: nothing to undo.
@@ -103,8 +105,11 @@ func (e *Environment) Inject(ctx context.Context, s Spec) (end func(context.Cont
 // the journal before, and leaves it once it is undone.
 func (e *Environment) applyServer(ctx context.Context, s Spec) (target, undo, error) {
 	limit := apiTimeout
-	if s.Name == "fill-consumers" {
+	switch {
+	case s.Name == "fill-consumers":
 		limit = fillTimeout
+	case e.Cluster != nil:
+		limit = electionTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -145,8 +150,27 @@ func (e *Environment) consumerName() string {
 	return e.Consumer
 }
 
-// consumer gives the consumer that a fault acts on, once it may be touched.
+// ofReader says whether faults act on whatever consumer the reader uses at the moment.
+func (e *Environment) ofReader() bool { return e.Consumer == "" && e.Status != nil }
+
+// consumerLook is how often it is looked whether a reader has a consumer again.
+const consumerLook = 50 * time.Millisecond
+
+// consumer gives the consumer that a fault acts on, once it may be touched. One that the
+// reader is about to make is waited for.
 func (e *Environment) consumer(ctx context.Context) (*jetstream.ConsumerInfo, error) {
+	for {
+		info, err := e.consumerNow(ctx)
+		if err == nil {
+			return info, e.mayTouch(info)
+		}
+		if !e.ofReader() || !gone(err) && !errors.Is(err, errNoConsumer) || !wait(ctx, consumerLook) {
+			return nil, err
+		}
+	}
+}
+
+func (e *Environment) consumerNow(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	name := e.consumerName()
 	if name == "" {
 		return nil, errNoConsumer
@@ -155,8 +179,7 @@ func (e *Environment) consumer(ctx context.Context) (*jetstream.ConsumerInfo, er
 	if err != nil {
 		return nil, fmt.Errorf("consumer %s: %w", name, err)
 	}
-	info := c.CachedInfo()
-	return info, e.mayTouch(info)
+	return c.CachedInfo(), nil
 }
 
 // atLeast compares the first two parts of a server's version.
