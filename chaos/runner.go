@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -78,10 +79,20 @@ type Runner struct {
 
 	turn chan struct{} // taken while a fault acts on the server's process
 
-	mu      sync.Mutex
-	periods []Period
-	failed  []error
+	mu       sync.Mutex
+	periods  []Period
+	failed   []error
+	panicked *Panic
 }
+
+// Panic is one of a fault's, or of what was told of it: a bug, and not of the reader.
+type Panic struct {
+	Fault string
+	Value any
+	Stack []byte
+}
+
+func (p *Panic) Error() string { return fmt.Sprintf("a panic in fault %s: %v", p.Fault, p.Value) }
 
 // NewRunner checks every fault against the catalogue, the safety rules and the others. tell is
 // called for every step of a fault, from several goroutines, and must be quick.
@@ -116,13 +127,42 @@ func NewStepRunner(env *Environment, steps []Step, tell func(Firing)) (*Runner, 
 }
 
 // Run starts the schedule and returns when every fault has fired and ended, or
-// ctx has ended; then all is undone, and faults still to come do not fire.
+// ctx has ended; then all is undone, and faults still to come do not fire. So it does after
+// a panic, which Panic tells.
 func (r *Runner) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var running sync.WaitGroup
 	for _, s := range r.steps {
-		running.Go(func() { r.one(ctx, s) })
+		running.Go(func() {
+			defer r.caught(s.Spec, cancel)
+			r.one(ctx, s)
+		})
 	}
 	running.Wait()
+}
+
+// caught is deferred around what may panic. The first panic is kept, and ends the run.
+func (r *Runner) caught(s Spec, cancel func()) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	p := &Panic{Fault: s.Fault(), Value: v, Stack: debug.Stack()}
+	r.mu.Lock()
+	if r.panicked == nil {
+		r.panicked = p
+		r.failed = append(r.failed, p)
+	}
+	r.mu.Unlock()
+	cancel()
+}
+
+// Panic is what ended the run that nobody wanted; nil: nothing did. It is among Failed, too.
+func (r *Runner) Panic() *Panic {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.panicked
 }
 
 // one waits for the moment of a fault, fires it, waits for its end and undoes it.
@@ -147,11 +187,22 @@ func (r *Runner) one(ctx context.Context, step Step) {
 	}
 	began := time.Now()
 	number := r.begin(Period{Spec: s, From: began, Cursor: r.env.cursor()})
+	var end undo
+	over := func(applied bool) {
+		if end != nil {
+			undoing := end
+			end = nil
+			r.undo(ctx, number, s, fault, undoing, applied)
+		}
+	}
+	defer r.end(number)
+	defer over(true) // after a panic
 	if fault.Layer == LayerWire {
 		// The proxy tells what the fault does from within apply: the firing comes first.
 		r.told(Firing{Time: began, Spec: s, Phase: PhaseFired})
 	}
-	on, end, err := r.env.apply(ctx, s)
+	on, undoing, err := r.env.apply(ctx, s)
+	end = undoing
 	switch {
 	case err != nil:
 		r.failure(s, fmt.Errorf("fault %s: %w", s.Fault(), err))
@@ -164,9 +215,8 @@ func (r *Runner) one(ctx context.Context, step Step) {
 		if err == nil && !fault.Once {
 			r.last(ctx, s.Length())
 		}
-		r.undo(ctx, number, s, fault, end, err == nil)
+		over(err == nil)
 	}
-	r.end(number)
 }
 
 // due waits for the moment of a fault, and says whether it came before ctx ended.

@@ -359,3 +359,26 @@ func TestPublisherTellsAttemptsThatStoreNothing(t *testing.T) {
 		t.Errorf("w-1 was attempted %d times; stored before: %v", tries, o.again)
 	}
 }
+
+// A bug in what is told of a fault ends the run, undoes the faults, and is no crash.
+func TestRunnerOutlivesAPanic(t *testing.T) {
+	s := newStage(t)
+	r, _ := s.run(t.Context(), func(f Firing) {
+		if f.Phase == PhaseFired {
+			panic("a bug")
+		}
+	}, "fill-consumers@0s+1h", "freeze-server@1h+1s")
+	p := r.Panic()
+	if p == nil || p.Fault != "fill-consumers" || p.Value != "a bug" || !strings.Contains(string(p.Stack), "TestRunnerOutlivesAPanic") {
+		t.Fatalf("the panic: %v", p)
+	}
+	if failed := r.Failed(); len(failed) != 1 || failed[0].Error() != "a panic in fault fill-consumers: a bug" {
+		t.Errorf("failed: %v", failed)
+	}
+	if left := s.consumers(); !slices.Equal(left, []string{s.consumer}) {
+		t.Errorf("consumers that are left: %v", left)
+	}
+	if periods := r.Periods(); len(periods) != 1 || periods[0].To.IsZero() {
+		t.Errorf("the faults acted as %v", periods)
+	}
+}

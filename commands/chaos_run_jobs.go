@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -99,7 +100,13 @@ func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign)
 }
 
 // play plays one job. One that is not to begin any more is told as a run that was not judged.
-func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began time.Time, show *progressShow) result.Run {
+func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began time.Time, show *progressShow) (r result.Run) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = unplayed(j, fmt.Sprintf("a panic: %v", v), exitCannotJudge)
+			fmt.Fprintf(show.trace(), "plan %s, target %s: %v\n%s\n", j.plan.Name, j.target.Name(), v, debug.Stack()) //nolint:errcheck // there is nobody else to tell
+		}
+	}()
 	left, in := w.timeLeft(began)
 	switch {
 	case ctx.Err() != nil:
@@ -110,6 +117,7 @@ func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began ti
 	o := w.options(j, foreign, left)
 	o.Progress = show.told(j)
 	o.Stderr = show.stderr()
+	o.Trace = show.trace()
 	r, err := run.Run(ctx, o)
 	if err != nil {
 		r = unplayed(j, explainError(err).problem, exitCannotJudge)

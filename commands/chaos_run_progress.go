@@ -87,6 +87,21 @@ func (s *progressShow) stderr() io.Writer {
 	return s.lines.out
 }
 
+// trace takes the stack of a panic, however quiet it is to be.
+func (s *progressShow) trace() io.Writer {
+	return writerFunc(func(b []byte) (int, error) {
+		text := "nats-reader: error: a bug of nats-reader: " + redact(string(b))
+		if s.bars != nil {
+			s.bars.Log("%s", text)
+			return len(b), nil
+		}
+		if _, err := io.WriteString(s.err, text); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	})
+}
+
 // say writes a remark.
 func (s *progressShow) say(text string) { s.lines.note(text) }
 

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -25,6 +26,7 @@ type scene struct {
 	s      settings
 	oracle *oracle.Oracle
 	tag    string // marks the consumers of this run
+	stderr io.Writer
 
 	lab     *lab.Server // nil: a foreign server, or a cluster
 	cluster *lab.Cluster
@@ -49,7 +51,7 @@ const tagKey = "nats-reader.watch"
 
 // setScene makes the scene or, after an error, leaves nothing of it.
 func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines *printer) (*scene, error) {
-	c := &scene{lines: lines, plan: plan, s: s, tag: nuid.Next(), acted: map[string]int{}}
+	c := &scene{lines: lines, plan: plan, s: s, tag: nuid.Next(), stderr: p.stderr, acted: map[string]int{}}
 	c.oracle = oracle.New(oracle.Rules{
 		Measure: plan.measure(), OthersPublish: true, Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
 		Deafness: oracle.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),

@@ -64,6 +64,9 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 		return unjudged(c.plan, explainError(err).problem), errors.Join(err, closeReader(ctx, r))
 	}
 	c.act(ctx, r, runner)
+	if p := runner.Panic(); p != nil { // the faults are undone, and the verdict tells that it is none
+		fmt.Fprintf(c.stderr, "nats-reader: error: a bug of nats-reader: %v\n%s\n", p, p.Stack) //nolint:errcheck // there is nobody else to tell
+	}
 
 	end := oracle.Ending{Periods: chaos.Judged(runner.Periods()), Failed: runner.Failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
 	c.drain(ctx, r, &end)

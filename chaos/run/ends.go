@@ -25,12 +25,20 @@ type crash struct {
 	stack []byte
 }
 
-func (e *crash) Error() string { return fmt.Sprintf("panic in %s: %v\n%s", e.where, e.value, e.stack) }
+func (e *crash) Error() string { return fmt.Sprintf("a panic in %s: %v", e.where, e.value) }
+
+// crashed ends the phases for a panic, and tells where it was.
+func (r *run) crashed(err *crash) {
+	r.cancel(err)
+	if r.options.Trace != nil {
+		fmt.Fprintf(r.options.Trace, "plan %s, target %s: %v\n%s\n", r.plan.Name, r.target.Name(), err, err.stack) //nolint:errcheck // there is nobody else to tell
+	}
+}
 
 // crew are the goroutines of a run. A panic in one of them ends the run, not the process:
 // faults would stay.
 type crew struct {
-	failed  func(error) // told of a panic
+	failed  func(*crash) // told of a panic
 	running sync.WaitGroup
 }
 

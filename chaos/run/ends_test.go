@@ -248,3 +248,20 @@ phases: {steady: 300ms}
 		t.Error("a stream of others is gone")
 	}
 }
+
+// A bug of ours in what is told of a fault undoes the faults as well; where it was is told.
+func TestPanicInAFault(t *testing.T) {
+	p := planOf(t, quick+`
+steps: [{when: {at: 0s}, fault: kill-server, for: 1h}]
+phases: {steady: 300ms}
+`)
+	o := optionsOf(t, p, "reader")
+	var trace strings.Builder
+	o.Trace = &trace
+	o.Progress = at(Inject, func() { panic("the progress has a bug") })
+	got := played(within(t, 2*time.Minute), t, o)
+	want(t, got, oracle.Unknown, ExitUnknown, "a panic in fault kill-server: the progress has a bug")
+	if text := trace.String(); !strings.Contains(text, "TestPanicInAFault") || strings.Contains(got.Error, "goroutine") {
+		t.Errorf("the trace: %s; the error: %s", text, got.Error)
+	}
+}

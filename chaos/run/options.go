@@ -33,6 +33,8 @@ type Options struct {
 	Progress func(Progress)
 	// Stderr takes what outside programs write there; nil: it is thrown away.
 	Stderr io.Writer
+	// Trace takes the stack of a panic, of a target or of ours; nil: it is thrown away.
+	Trace io.Writer
 }
 
 // Foreign is a server that is not the lab's. The run makes a stream of its own there, and

@@ -162,6 +162,9 @@ func (r *run) inject(ctx context.Context) {
 		r.quiet(bounded, began)
 	})
 	runner.Run(bounded)
+	if p := runner.Panic(); p != nil {
+		r.crashed(&crash{where: "fault " + p.Fault, value: p.Value, stack: p.Stack})
+	}
 	<-quiet
 	if len(steps) == 0 {
 		_ = pass(ctx, time.Until(began.Add(r.plan.Phases.Inject))) // what ended it is told by ctx

@@ -75,7 +75,7 @@ func (r *run) play(ctx context.Context) result.Run {
 	phases, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.cancel = cancel
-	r.crew.failed = cancel
+	r.crew.failed = r.crashed
 	if r.options.Timeout > 0 {
 		t := time.AfterFunc(r.options.Timeout, func() { cancel(ErrTimeout) })
 		defer t.Stop()
@@ -123,7 +123,7 @@ func (r *run) panicked(v any) error {
 		return nil
 	}
 	err := &crash{where: "the run", value: v, stack: debug.Stack()}
-	r.cancel(err)
+	r.crashed(err)
 	return err
 }
 
@@ -162,8 +162,18 @@ func (r *run) proxyOptions() proxy.Options {
 		}
 	}
 	o.Name = "chaos run"
-	o.Tap, o.OnFiring = r.wire.tap, r.wire.acts
-	o.OnNotice = func(n proxy.Notice) { r.note("proxy: %s", n.Text) }
+	o.Tap = func(f proxy.Frame) {
+		defer r.crew.catch("the judge of a frame")
+		r.wire.tap(f)
+	}
+	o.OnFiring = func(f proxy.Firing) {
+		defer r.crew.catch("the count of a fault")
+		r.wire.acts(f)
+	}
+	o.OnNotice = func(n proxy.Notice) {
+		defer r.crew.catch("a remark of the proxy")
+		r.note("proxy: %s", n.Text)
+	}
 	o.RandSeed = r.plan.Seed
 	return o
 }
