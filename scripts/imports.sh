@@ -16,7 +16,8 @@ module=github.com/an-open-reader/nats-reader
 packages='
 .                   > commands chaos/lab
 commands            > tui chaos chaos/matrix chaos/oracle chaos/plan chaos/report chaos/result chaos/run chaos/target chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
-tui                 > chaos chaos/proxy reader reader/session
+tui                 > tui/background chaos chaos/proxy reader reader/session
+tui/background      >
 chaos               > chaos/oracle chaos/proxy chaos/lab chaos/owner reader reader/session
 chaos/oracle        > reader reader/session
 chaos/result        > chaos/oracle
@@ -54,8 +55,9 @@ github.com/jstemmer/go-junit-report/v2  > chaos/report
 github.com/agnivade/levenshtein         > commands
 github.com/charmbracelet/bubbletea      > tui
 github.com/charmbracelet/bubbles        > tui
-github.com/charmbracelet/lipgloss       > tui
+github.com/charmbracelet/lipgloss       > tui tui/background
 github.com/charmbracelet/x              > tui
+github.com/muesli/termenv               > tui
 github.com/prometheus/client_golang     > reader/readerprom commands
 golang.org/x/sys                        > chaos/lab commands
 '
