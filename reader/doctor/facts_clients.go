@@ -51,11 +51,11 @@ type Pulls struct {
 	Consumer  string        `json:"consumer"`
 	Inbox     string        `json:"inbox"`
 	Count     int           `json:"count"`
-	Batch     int           `json:"batch,omitempty"`      // the most that one of them asked for
-	MostBytes int           `json:"max_bytes,omitempty"`  // the largest max_bytes of one, 0: none
-	Expires   time.Duration `json:"expires,omitempty"`    // the longest
-	Heartbeat time.Duration `json:"heartbeat,omitempty"`  // the longest
-	NoWait    bool          `json:"no_wait,omitempty"`    // all of them
+	Batch     int           `json:"batch,omitempty"`     // the most that one of them asked for
+	MostBytes int           `json:"max_bytes,omitempty"` // the largest max_bytes of one, 0: none
+	Expires   time.Duration `json:"expires,omitempty"`   // the longest
+	Heartbeat time.Duration `json:"heartbeat,omitempty"` // the longest
+	NoWait    bool          `json:"no_wait,omitempty"`   // all of them
 }
 
 // DryRun is one subject that a reader needs, tried with our own credentials in a

@@ -74,7 +74,9 @@ func on(c *Consumer, s Severity, text string, facts []Figure, steps ...string) F
 }
 
 // Commands of ours and of the nats command, for steps.
-func infoCommand(c *Consumer) string { return fmt.Sprintf("$ nats consumer info %s %s", c.Stream, c.Name) }
+func infoCommand(c *Consumer) string {
+	return fmt.Sprintf("$ nats consumer info %s %s", c.Stream, c.Name)
+}
 
 func doctorCommand(c *Consumer, flags string) string {
 	return fmt.Sprintf("$ nats-reader doctor %s %s%s", c.Stream, c.Name, flags)

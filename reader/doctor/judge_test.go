@@ -203,8 +203,12 @@ var cases = []struct {
 	{"a consumer that does not answer", with(around(watched("C", five, waitingIs(1))), func(f *Facts) { f.Consumers[0].Silent = true }), []string{"READER_015"}},
 	{"a stream without a leader", with(around(), func(f *Facts) { f.Streams[0].Group = &Group{Name: "c"} }), []string{"READER_015"}},
 	{"a single server names no leader", with(around(), func(f *Facts) { f.Streams[0].Group = &Group{} }), nil},
-	{"a follower is offline", with(around(), func(f *Facts) { f.Streams[0].Group = &Group{Name: "c", Leader: "a", Replicas: []Peer{{Name: "b", Offline: true}}} }), []string{"READER_015"}},
-	{"a follower is current", with(around(), func(f *Facts) { f.Streams[0].Group = &Group{Name: "c", Leader: "a", Replicas: []Peer{{Name: "b", Current: true}}} }), nil},
+	{"a follower is offline", with(around(), func(f *Facts) {
+		f.Streams[0].Group = &Group{Name: "c", Leader: "a", Replicas: []Peer{{Name: "b", Offline: true}}}
+	}), []string{"READER_015"}},
+	{"a follower is current", with(around(), func(f *Facts) {
+		f.Streams[0].Group = &Group{Name: "c", Leader: "a", Replicas: []Peer{{Name: "b", Current: true}}}
+	}), nil},
 
 	{"no room for a consumer", with(around(), func(f *Facts) { f.Streams[0].Config.MaxConsumers, f.Streams[0].Last.Consumers = 3, 3 }), []string{"READER_016"}},
 	{"room for one", with(around(), func(f *Facts) { f.Streams[0].Config.MaxConsumers, f.Streams[0].Last.Consumers = 3, 2 }), nil},
@@ -222,7 +226,9 @@ var cases = []struct {
 	{"storage to spare", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 89, 100 }), nil},
 	{"storage without a limit", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 90, -1 }), nil},
 
-	{"a permission is missing", with(around(), func(f *Facts) { f.Dry = []DryRun{{Operation: "publish", Subject: "$JS.API.X", Needed: true, Denied: "no"}} }), []string{"READER_019"}},
+	{"a permission is missing", with(around(), func(f *Facts) {
+		f.Dry = []DryRun{{Operation: "publish", Subject: "$JS.API.X", Needed: true, Denied: "no"}}
+	}), []string{"READER_019"}},
 	{"all is permitted", with(around(), func(f *Facts) { f.Dry = []DryRun{{Operation: "publish", Subject: "$JS.API.X", Needed: true}} }), nil},
 
 	{"one replica", with(around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Replicas = 1 }), waitingIs(1))), func(f *Facts) { f.Streams[0].Config.Replicas = 3 }), []string{"READER_020"}},
