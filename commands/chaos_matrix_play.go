@@ -42,10 +42,13 @@ func (p *program) playMatrix(ctx context.Context, w matrixPlan) (err error) {
 	show.end()
 	made := matrix.Made{Program: p.version, System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Cores: runtime.NumCPU()}
 	r := w.matrix.Result(made, cells)
-	if err := w.reports.writeMatrix(p, r); err != nil {
+	if err := matrix.Write(p.stdout, w.reports.stdout, r); err != nil {
 		return err
 	}
 	if err := p.sayCut(cut, w, r); err != nil {
+		return err // of the folder, as a rule: the other reports have no place there
+	}
+	if err := w.reports.writeMatrix(r); err != nil {
 		return err
 	}
 	return outcome{exitOfMatrix(r, w.onlyOurs, ctx.Err() != nil)}
@@ -120,11 +123,8 @@ func between(least, most time.Duration) string {
 	return least.String() + " to " + most.String()
 }
 
-// writeMatrix writes the report to stdout and then those of the folder.
-func (r reportPlan) writeMatrix(p *program, result matrix.Result) error {
-	if err := matrix.Write(p.stdout, r.stdout, result); err != nil {
-		return err
-	}
+// writeMatrix writes the reports of the folder.
+func (r reportPlan) writeMatrix(result matrix.Result) error {
 	return r.writeFiles(func(f io.Writer, form report.Format) error { return matrix.Write(f, form, result) })
 }
 
@@ -154,7 +154,10 @@ func (p *program) reportMatrix(c *cli.Context, reports reportPlan) error {
 	if err := reports.open(); err != nil {
 		return err
 	}
-	if err := reports.writeMatrix(p, r); err != nil {
+	if err := matrix.Write(p.stdout, reports.stdout, r); err != nil {
+		return err
+	}
+	if err := reports.writeMatrix(r); err != nil {
 		return err
 	}
 	return outcome{exitOfMatrix(r, onlyOurs, false)}
