@@ -47,7 +47,7 @@ func (p *program) chaosMatrixCommand() *cli.Command {
 		&cli.StringSliceFlag{Name: flagFaults, Usage: "`PLAN|TAG|FILE|all,...`: the columns, may be repeated", DefaultText: thirteenPlans},
 		&cli.StringSliceFlag{Name: flagServers, Usage: "`embedded|VERSION|all,...`: nats-servers, may be repeated", DefaultText: matrix.Embedded},
 		&cli.IntFlag{Name: flagRounds, Usage: "play every cell `N` times, and show the worst", Value: 1},
-		&cli.DurationFlag{Name: flagSettle, Usage: "publish for this long after it reads again, so that what is only late is not silence", Value: matrix.DefaultSettle},
+		&cli.DurationFlag{Name: flagSettle, Usage: "publish for this long after it reads again: who reads one message and no more is found out", Value: matrix.DefaultSettle},
 		&cli.IntFlag{Name: flagParallel, Usage: "`N` cells at a time, each on a server of its own", DefaultText: "two for each core"},
 		randSeedFlag(),
 		&cli.StringFlag{Name: flagFailOn, Usage: "`reader|any`: whose broken cells the exit code tells", DefaultText: "reader, where it is a target"},

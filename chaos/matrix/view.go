@@ -202,9 +202,9 @@ func (r Result) again(o Outcome) string {
 	return report.Clean(text)
 }
 
-// DefaultSettle is how long publishing goes on in each cell once the target reads again, where nothing else is said:
-// longer than nats-server's default ack_wait, so that what was lost on the way comes again while others flow.
-const DefaultSettle = 35 * time.Second
+// DefaultSettle is how long publishing goes on in each cell once the target reads again, where nothing else is
+// said: one that reads a message and then no more is found out.
+const DefaultSettle = 10 * time.Second
 
 // quoted is a word as a shell takes it.
 func quoted(word string) string {

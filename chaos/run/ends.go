@@ -13,7 +13,10 @@ import (
 var ErrTimeout = errors.New("the time of the run is over")
 
 // targetEnded is why a run ends whose target ended by itself.
-type targetEnded struct{ err error }
+type targetEnded struct {
+	err error
+	at  time.Time
+}
 
 func (e *targetEnded) Error() string { return "the target ended: " + e.err.Error() }
 func (e *targetEnded) Unwrap() error { return e.err }

@@ -56,6 +56,7 @@ func (r *run) ending(ctx context.Context, out outcome, interrupted bool) oracle.
 	var ended *targetEnded
 	if errors.As(out.cut, &ended) && !r.endedAsPlanned(out.cut) {
 		e.Err, e.Interrupted = ended.err, interrupted // it has lost what it did not read
+		e.Time = ended.at                             // what it takes to let go of it all is no silence
 	}
 	if r.endedAsPlanned(out.cut) {
 		e.Grace = r.plan.Grace()

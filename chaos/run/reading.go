@@ -41,7 +41,7 @@ func (r *run) read(ctx context.Context) *reading {
 			err = errors.New("it stopped reading, and gave no error")
 		}
 		t.err = err
-		r.cancel(&targetEnded{err})
+		r.cancel(&targetEnded{err, time.Now()})
 	}()
 	return t
 }

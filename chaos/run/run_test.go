@@ -83,6 +83,11 @@ phases: {steady: 100ms, recover: 5s, drain: 5s}
 			if !slices.Contains(kindsOf(got.Verdict), wrong) {
 				t.Errorf("the violations are %v, want %s among them", kindsOf(got.Verdict), wrong)
 			}
+			for _, v := range got.Verdict.Violations {
+				if judge := got.Phases[len(got.Phases)-1]; v.Kind == oracle.KindEnded && v.Samples[0].Time.After(judge.From) {
+					t.Errorf("it ended at %s, and the judge began at %s", v.Samples[0].Time, judge.From)
+				}
+			}
 		})
 	}
 }
