@@ -42,7 +42,7 @@ func (p *program) foreignServer(c *cli.Context, w runPlan) (foreign *run.Foreign
 	foreign = &run.Foreign{
 		Servers: withoutLogin(s.servers()), Login: loginOf(s),
 		Connect: func(ctx context.Context, options ...nats.Option) (*nats.Conn, error) {
-			return p.connect(ctx, s, options...)
+			return p.connectWith(ctx, s, options...)
 		},
 		JetStream: s.jetStream,
 		Proxy:     proxy.Options{APIPrefix: s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first},

@@ -34,7 +34,12 @@ func reconnectDelay(attempts int) time.Duration {
 // connect makes one connection within the time-out, or says why not. extra
 // options win; a goroutine closes a connection that comes too late.
 func (p *program) connect(ctx context.Context, s settings, extra ...nats.Option) (*nats.Conn, error) {
-	options, err := s.context.NATSOptions(p.connectionOptions(s)...)
+	return p.connectWith(ctx, s, append(p.connectionOptions(s), extra...)...)
+}
+
+// connectWith is connect with these options alone, beside the login and the name.
+func (p *program) connectWith(ctx context.Context, s settings, options ...nats.Option) (*nats.Conn, error) {
+	login, err := s.context.NATSOptions()
 	if err != nil {
 		return nil, loginProblem(s, err)
 	}
@@ -45,7 +50,7 @@ func (p *program) connect(ctx context.Context, s settings, extra ...nats.Option)
 	}
 	made := make(chan answer, 1)
 	go func() {
-		nc, err := nats.Connect(servers, append(options, extra...)...)
+		nc, err := nats.Connect(servers, append(append(login, nats.Name(s.name)), options...)...)
 		made <- answer{nc, err}
 	}()
 	late := func() {

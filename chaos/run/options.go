@@ -42,7 +42,8 @@ type Options struct {
 type Foreign struct {
 	Servers string        // their URLs, separated by commas
 	Login   *url.Userinfo // for outside programs; nil: they find their own
-	// Connect makes a connection with the login of the command line; options win.
+	// Connect makes a connection with the login of the command line and these options. How it
+	// behaves is theirs to say: without them it is as nats.go has it by itself.
 	Connect func(ctx context.Context, options ...nats.Option) (*nats.Conn, error)
 	// JetStream gives the API on a connection, by its prefix or domain.
 	JetStream func(*nats.Conn) (jetstream.JetStream, error)

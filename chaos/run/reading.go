@@ -80,6 +80,9 @@ func (r *run) input(t *reading) target.Input {
 		},
 		Report: func(m target.Report) { r.report(m) },
 	}
+	if api := r.stage.manage.Options(); r.stage.foreign != nil {
+		in.APIPrefix, in.Domain = api.APIPrefix, api.Domain
+	}
 	for _, n := range r.plan.Target.Subjects {
 		in.Subjects = append(in.Subjects, r.stage.subjects[n-1])
 	}

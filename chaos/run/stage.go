@@ -107,7 +107,7 @@ var steadfast = []nats.Option{
 
 func (s *stage) setForeign(ctx context.Context, px proxy.Options) error {
 	for _, js := range []*jetstream.JetStream{&s.manage, &s.publish} {
-		nc, err := s.foreign.Connect(ctx)
+		nc, err := s.foreign.Connect(ctx, steadfast...)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,8 @@
 //	NATS_READER_STREAM   the stream to read
 //	NATS_READER_SUBJECT  the subjects to read, separated by blanks; empty: the whole stream
 //	NATS_READER_DURABLE  the name of the durable consumer to use; empty: a private reader
+//	NATS_READER_API_PREFIX, NATS_READER_DOMAIN
+//	                     where the JetStream API is; both empty: $JS.API
 //	NATS_READER_SEED     a number that fixes whatever the program draws by chance
 //
 // It reads from the start of the stream and prints the payload of each message, or its

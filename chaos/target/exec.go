@@ -174,6 +174,8 @@ func environment(ours []string, in Input) []string {
 		"NATS_READER_STREAM="+in.Stream,
 		"NATS_READER_SUBJECT="+strings.Join(in.Subjects, " "),
 		"NATS_READER_DURABLE="+in.Durable,
+		"NATS_READER_API_PREFIX="+in.APIPrefix,
+		"NATS_READER_DOMAIN="+in.Domain,
 		"NATS_READER_SEED="+strconv.FormatUint(in.Seed, 10),
 	), in.Env...)
 }

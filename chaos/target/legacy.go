@@ -12,7 +12,7 @@ import (
 // subscription gives the context and the options that both older readers have, and
 // the subject: with several it is left to the filters.
 func (r *reading) subscription() (js nats.JetStreamContext, subject string, options []nats.SubOpt, err error) {
-	js, err = r.nc.JetStream()
+	js, err = r.in.legacy(r.nc)
 	if err != nil {
 		return nil, "", nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/reader/session"
@@ -33,7 +32,7 @@ func (*ourReader) Read(ctx context.Context, in Input) error {
 		return unless(ctx, fmt.Errorf("connect: %w", err))
 	}
 	defer lettingGo.Go(nc.Close) // it may wait for a flusher
-	js, err := jetstream.New(nc)
+	js, err := in.jetStream(nc)
 	if err != nil {
 		return err
 	}

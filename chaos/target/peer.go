@@ -109,7 +109,7 @@ func (r *reading) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	r.js, err = jetstream.New(r.nc)
+	r.js, err = r.in.jetStream(r.nc)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
@@ -51,8 +52,12 @@ type Input struct {
 	Config   reader.Config // of ours; Stream, Subjects, Durable and Observer are set here
 	Seed     uint64        // for outside programs
 
-	// Connect connects, as the scene wants, with these options more.
+	// Connect connects, as the scene wants, with these options more. How the connection behaves
+	// is the target's own to say: without options as nats.go has it by itself.
 	Connect func(ctx context.Context, options ...nats.Option) (*nats.Conn, error)
+	// APIPrefix or Domain say where the JetStream API is; empty: where it is by itself. An
+	// outside program gets them as variables.
+	APIPrefix, Domain string
 
 	Read   func(oracle.Delivery)             // every message, when the target's caller has it
 	Event  func(reader.Event)                // of ours; nil: not told
@@ -63,6 +68,30 @@ type Input struct {
 	Pace   *Pace     // of the code that is handed the messages; nil: full speed
 	Stderr io.Writer // of outside programs, up to MaxStderr bytes; nil: thrown away
 	Env    []string  // variables more for an outside program, as key=value
+}
+
+// jetStream is the API on a connection.
+func (in *Input) jetStream(nc *nats.Conn) (jetstream.JetStream, error) {
+	switch {
+	case in.Domain != "":
+		return jetstream.NewWithDomain(nc, in.Domain)
+	case in.APIPrefix != "":
+		return jetstream.NewWithAPIPrefix(nc, in.APIPrefix)
+	default:
+		return jetstream.New(nc)
+	}
+}
+
+// legacy is the older API on a connection.
+func (in *Input) legacy(nc *nats.Conn) (nats.JetStreamContext, error) {
+	switch {
+	case in.Domain != "":
+		return nc.JetStream(nats.Domain(in.Domain))
+	case in.APIPrefix != "":
+		return nc.JetStream(nats.APIPrefix(in.APIPrefix))
+	default:
+		return nc.JetStream()
+	}
 }
 
 func (in *Input) ready() {
