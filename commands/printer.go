@@ -86,11 +86,16 @@ func (p *printer) noteAt(now time.Time, text string, facts ...string) {
 		p.document(doc)
 		return
 	}
+	p.plain(now, noteLine(text, facts))
+}
+
+// noteLine writes a remark with its facts.
+func noteLine(text string, facts []string) line {
 	l := line{sentence: text}
 	for i := 0; i+1 < len(facts); i += 2 {
 		l.add(facts[i], redact(facts[i+1]))
 	}
-	p.plain(now, l)
+	return l
 }
 
 type faultJSON struct {
@@ -133,6 +138,11 @@ func (p *printer) firing(f chaos.Firing, acted int) {
 		p.document(j)
 		return
 	}
+	p.plain(f.Time, firingLine(f, acted))
+}
+
+// firingLine writes a step of a fault.
+func firingLine(f chaos.Firing, acted int) line {
 	l := line{sentence: fmt.Sprintf("fault %s %s", f.Spec.Fault(), f.Phase)}
 	if f.Target != "" {
 		l.fields = append(l.fields, f.Target)
@@ -146,7 +156,7 @@ func (p *printer) firing(f chaos.Firing, acted int) {
 	if f.Err != nil {
 		l.add("error", redact(f.Err.Error()))
 	}
-	p.plain(f.Time, l)
+	return l
 }
 
 // change writes that a fault of a proxy was put into force, or is over.
@@ -195,6 +205,11 @@ func (p *printer) acted(f proxy.Firing, facts ...string) {
 		})
 		return
 	}
+	p.plain(f.Time, actedLine(f, facts))
+}
+
+// actedLine writes what a fault did on the wire.
+func actedLine(f proxy.Firing, facts []string) line {
 	l := line{sentence: "fault " + f.Fault + " acted"}
 	l.add("verb", f.Frame.Verb.String())
 	l.add("fate", string(f.Frame.Fate))
@@ -205,7 +220,7 @@ func (p *printer) acted(f proxy.Firing, facts ...string) {
 	for i := 0; i+1 < len(facts); i += 2 {
 		l.add(facts[i], facts[i+1])
 	}
-	p.plain(f.Time, l)
+	return l
 }
 
 // progress writes how far the reader is.
@@ -220,11 +235,16 @@ func (p *printer) progress(at time.Time, s reader.Status, rate float64) {
 		}{progressSchema, "progress", stamp(at), rate, s})
 		return
 	}
+	p.plain(at, progressLine(s, rate))
+}
+
+// progressLine writes how far the reader is.
+func progressLine(s reader.Status, rate float64) line {
 	l := line{sentence: string(s.State)}
 	l.number("position", s.Position)
 	l.number("delivered", s.Delivered)
 	l.add("rate", fmt.Sprintf("%.0f/s", rate))
 	l.number("pending", s.Pending)
 	l.number("buffered", uint64(max(s.Buffered, 0)))
-	p.plain(at, l)
+	return l
 }

@@ -3,9 +3,9 @@ package commands
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -21,12 +21,12 @@ import (
 // scene is all that watch reads on and looks at: the server, the connections, the
 // proxy, and what judges.
 type scene struct {
-	lines  *printer
+	lines  teller
+	looks  []onlooker
 	plan   watchPlan
 	s      settings
 	oracle *oracle.Oracle
 	tag    string // marks the consumers of this run
-	stderr io.Writer
 
 	lab     *lab.Server // nil: a foreign server, or a cluster
 	cluster *lab.Cluster
@@ -35,6 +35,7 @@ type scene struct {
 	publish jetstream.JetStream // the demo's publisher; nil: none
 	read    jetstream.JetStream // the reader's connection
 
+	began   time.Time
 	closers []func() // in the order of their making
 
 	asked atomic.Uint64 // requests of the reader to the JetStream API
@@ -43,6 +44,8 @@ type scene struct {
 	acted map[string]int // how often a fault of the wire has acted
 
 	pace chaos.Pace // of what is done with the messages
+
+	last atomic.Pointer[handed] // what was handed out last; nil: nothing, or nobody looks on
 }
 
 // tagKey marks a consumer with the run of watch it belongs to, so that what is
@@ -50,8 +53,8 @@ type scene struct {
 const tagKey = "nats-reader.watch"
 
 // setScene makes the scene or, after an error, leaves nothing of it.
-func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines *printer) (*scene, error) {
-	c := &scene{lines: lines, plan: plan, s: s, tag: nuid.Next(), stderr: p.stderr, acted: map[string]int{}}
+func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines teller, looks []onlooker) (*scene, error) {
+	c := &scene{lines: lines, looks: looks, plan: plan, s: s, tag: nuid.Next(), began: time.Now(), acted: map[string]int{}}
 	c.oracle = oracle.New(oracle.Rules{
 		Measure: plan.measure(), OthersPublish: true, Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
 		Deafness: oracle.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),
@@ -79,7 +82,7 @@ func (c *scene) setForeign(ctx context.Context, p *program) error {
 	}
 	c.manage = manage
 	var through []nats.Option
-	if c.plan.hasFaults(chaos.LayerWire) {
+	if c.plan.hasFaults(chaos.LayerWire) || c.plan.armed {
 		if through, err = c.throughProxy(c.s.servers()); err != nil {
 			return err
 		}
@@ -139,12 +142,18 @@ func (c *scene) wireActed(f proxy.Firing) {
 
 // actedSoFar is how often a fault has acted; negative for one that is not of the wire.
 func (c *scene) actedSoFar(s chaos.Spec) int {
-	if f, _ := chaos.FindFault(s.Name); f.Layer != chaos.LayerWire {
+	if whereOf(s) != chaos.LayerWire {
 		return -1
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.acted[s.Fault()]
+}
+
+// whereOf is where a fault acts.
+func whereOf(s chaos.Spec) chaos.Layer {
+	f, _ := chaos.FindFault(s.Name)
+	return f.Layer
 }
 
 // connect makes a connection that close ends.

@@ -36,6 +36,7 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 		cfg.Metadata = map[string]string{tagKey: c.tag}
 	}
 	cfg.Observer = func(e reader.Event) {
+		defer c.plan.guard()
 		c.oracle.Event(e)
 		c.lines.event(e)
 		if e.Kind == session.KindAPIRequest {
@@ -43,7 +44,9 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 		}
 	}
 	c.lines.note(c.describe())
-	r, err := openReader(ctx, c.s, c.read, cfg)
+	opening, opened := c.untilOver(ctx)
+	r, err := openReader(opening, c.s, c.read, cfg)
+	opened()
 	if err != nil {
 		v := unjudged(c.plan, explainError(err).problem)
 		v.APIRequests = c.asked.Load()
@@ -51,7 +54,7 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 	}
 	var reading sync.WaitGroup
 	readCtx, stopReading := context.WithCancel(context.WithoutCancel(ctx))
-	reading.Go(func() { c.consume(readCtx, r) })
+	reading.Go(func() { defer c.plan.guard(); c.consume(readCtx, r) })
 	finish := func() {
 		stopReading()
 		reading.Wait()
@@ -59,16 +62,15 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 	defer finish()
 
 	env := c.environment(r)
-	runner, err := chaos.NewRunner(env, c.plan.faults, c.firing)
+	made, err := newHands(env, c.plan.faults, c.firing, func(p *chaos.Panic) { c.plan.caught(p, p.Stack) })
 	if err != nil {
 		return unjudged(c.plan, explainError(err).problem), errors.Join(err, closeReader(ctx, r))
 	}
-	c.act(ctx, r, runner)
-	if p := runner.Panic(); p != nil { // the faults are undone, and the verdict tells that it is none
-		fmt.Fprintf(c.stderr, "nats-reader: error: a bug of nats-reader: %v\n%s\n", p, p.Stack) //nolint:errcheck // there is nobody else to tell
-	}
+	stopLooking := c.look(ctx, r, made)
+	defer stopLooking()
+	c.act(ctx, r, made)
 
-	end := oracle.Ending{Periods: chaos.Judged(runner.Periods()), Failed: runner.Failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
+	end := oracle.Ending{Periods: chaos.Judged(made.periods()), Failed: made.failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
 	c.drain(ctx, r, &end)
 	c.awaitAnswer(ctx, r, &end)
 	end.Err = ownEnd(r)
@@ -80,15 +82,19 @@ func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
 	}
 	cleaned()
 	finish()
-	c.tellIdle(runner.Periods())
+	c.tellIdle(made.periods())
 	end.APIRequests = requests(r.Status())
 	end.Orphans = c.awaitNoOrphans(ctx, env.Stream)
-	return c.oracle.Judge(end), end.Err
+	verdict := c.oracle.Judge(end)
+	stopLooking()
+	c.lookOnce(r)
+	c.judged(verdict)
+	return verdict, end.Err
 }
 
 // act lets publisher, faults and progress run until the time is over, a signal
 // comes, or the reader ends; then the faults are undone, then the publisher stops.
-func (c *scene) act(ctx context.Context, r *reader.Reader, runner *chaos.Runner) {
+func (c *scene) act(ctx context.Context, r *reader.Reader, made *hands) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if c.plan.duration > 0 {
@@ -100,14 +106,16 @@ func (c *scene) act(ctx context.Context, r *reader.Reader, runner *chaos.Runner)
 	var others, publisher sync.WaitGroup
 	if c.publish != nil {
 		p := chaos.NewPublisher(c.publish, c.oracle, demoSubject, demoWriter, demoRate)
-		publisher.Go(func() { p.Run(publishing) })
+		publisher.Go(func() { defer c.plan.guard(); p.Run(publishing) })
 		c.lines.note("demo publisher is running", "subject", demoSubject, "rate", fmt.Sprintf("%d/s", demoRate))
 	}
-	others.Go(func() { c.progress(ctx, r) })
-	others.Go(func() { runner.Run(ctx) })
+	others.Go(func() { defer c.plan.guard(); c.progress(ctx, r) })
+	others.Go(func() { defer c.plan.guard(); made.run(ctx) })
 	select {
 	case <-ctx.Done():
 	case <-r.Done():
+		cancel(errOver)
+	case <-c.plan.over:
 		cancel(errOver)
 	}
 	others.Wait()
@@ -133,6 +141,9 @@ func (c *scene) consume(ctx context.Context, r *reader.Reader) {
 					c.lines.note("an ack could not be sent", "error", ackErr.Error())
 				}
 			}
+		}
+		if n > 0 && len(c.looks) > 0 {
+			c.last.Store(&handed{stored: buffer[n-1].Timestamp, read: now})
 		}
 		var failure *reader.RecoveryError
 		switch {

@@ -40,15 +40,15 @@ func conditionOf(r *readerBook, now time.Time) condition {
 	case r.sessions.lost, s.State == reader.StateRecovering && !r.sessions.silent:
 		return condition{"REPLACING", recovery(r, s, now), roleWarn}
 	case r.sessions.silent:
-		return condition{"SILENT", fmt.Sprintf("#%d: no answer for %s, asking why", s.Session.Number, seconds(deaf)), roleWarn}
+		return condition{"SILENT", fmt.Sprintf("#%d: no answer for %s, asking why", r.number(), seconds(deaf)), roleWarn}
 	case s.State == reader.StatePaused:
-		return condition{"PAUSED", "#" + fmt.Sprint(s.Session.Number) + " by an operator, " + for_(s.Since), roleWarn}
+		return condition{"PAUSED", fmt.Sprintf("#%d", r.number()) + " by an operator, " + for_(s.Since), roleWarn}
 	case s.State == reader.StateWaitingAcks:
 		return condition{"WAITING FOR ACKS", for_(s.Since) + ": the durable is at max_ack_pending", roleWarn}
 	case s.State == reader.StateBufferFull:
 		return condition{"BUFFER FULL", for_(s.Since) + ": the caller reads slower than the stream", roleWarn}
 	}
-	about := fmt.Sprintf("#%d", s.Session.Number)
+	about := fmt.Sprintf("#%d", r.number())
 	if row := r.sessions.current(); row != nil {
 		about += " " + for_(row.from)
 	}
@@ -56,6 +56,15 @@ func conditionOf(r *readerBook, now time.Time) condition {
 		about += ", nothing waits"
 	}
 	return condition{"LIVE", about, roleGood}
+}
+
+// number is that of the session in use: events may be ahead of the snapshot.
+func (r *readerBook) number() int {
+	n := r.status().Session.Number
+	if row := r.sessions.current(); row != nil {
+		n = max(n, row.number)
+	}
+	return n
 }
 
 func closedAbout(r *readerBook, s reader.Status) string {
@@ -81,7 +90,7 @@ func recovery(r *readerBook, s reader.Status, now time.Time) string {
 	case cause == "":
 		cause = "being replaced"
 	}
-	return fmt.Sprintf("#%d: %s, %s", s.Session.Number, cause, attempt(r, s, now))
+	return fmt.Sprintf("#%d: %s, %s", r.number(), cause, attempt(r, s, now))
 }
 
 func attempt(r *readerBook, s reader.Status, now time.Time) string {

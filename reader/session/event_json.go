@@ -2,6 +2,8 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 )
 
@@ -57,4 +59,29 @@ func durationText(d time.Duration) string {
 		return ""
 	}
 	return d.String()
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Err is then a text alone: errors.Is finds nothing in it.
+func (e *Event) UnmarshalJSON(b []byte) error {
+	var j eventJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if j.Schema != EventSchema {
+		return fmt.Errorf("unknown schema %q: this version reads %s", j.Schema, EventSchema)
+	}
+	*e = Event{
+		Kind: j.Kind, Session: j.Session, Cause: j.Cause, Consumer: j.Consumer, Inbox: j.Inbox, Sequence: j.Sequence, From: j.From, To: j.To,
+		Count: j.Count, Attempt: j.Attempt, Wait: time.Duration(j.WaitNS), Took: time.Duration(j.TookNS), Deaf: time.Duration(j.DeafNS),
+		Request: j.Request, Code: j.Code, Text: j.Text,
+	}
+	if j.Error != "" {
+		e.Err = errors.New(j.Error)
+	}
+	if j.Time == "" {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, j.Time)
+	e.Time = at
+	return err
 }

@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos/oracle"
+	"github.com/an-open-reader/nats-reader/chaos/report"
+	"github.com/an-open-reader/nats-reader/chaos/result"
+	"github.com/an-open-reader/nats-reader/reader/session"
+)
+
+// exporter writes a whole run, its beginning included, wherever the view of it stands.
+type exporter struct {
+	record *recordFile
+	dir    string
+	now    func() time.Time
+}
+
+// unsafeInName is what a file's name is not to have.
+var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// export writes the JSON lines of a record, and reports of the run, and says where.
+func (x exporter) export(run result.Run) (string, error) {
+	name := "nats-reader-" + strings.Trim(unsafeInName.ReplaceAllString(run.Name, "-"), "-.") + "-" + x.now().Format("20060102-150405")
+	base := filepath.Join(x.dir, name)
+	var err error
+	if run.Events, run.EventsDropped, err = x.record.events(); err != nil {
+		return "", err
+	}
+	if err := x.write(base + ".jsonl"); err != nil {
+		return "", fmt.Errorf("export: %w", err)
+	}
+	written := []string{".jsonl"}
+	whole := func(w io.Writer, f report.Format) error { return report.Write(w, f, run) }
+	for _, form := range []report.Format{report.Markdown, report.HTML} {
+		if err := writeReport(base+form.Extension(), form, whole); err != nil {
+			return "", fmt.Errorf("export: %w", err)
+		}
+		written = append(written, form.Extension())
+	}
+	return "written: " + base + " " + strings.Join(written, ", "), nil
+}
+
+func (x exporter) write(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(x.record.copyTo(f), f.Close())
+}
+
+// events gives the first events of the reader that a record has, and how many it does not give.
+func (r *recordFile) events() (events []json.RawMessage, left uint64, err error) {
+	f, err := os.Open(r.path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	schema := []byte(`"schema":"` + session.EventSchema + `"`)
+	for lines.Scan() {
+		if !bytes.Contains(lines.Bytes()[:min(len(lines.Bytes()), 200)], schema) || !json.Valid(lines.Bytes()) {
+			continue
+		}
+		if len(events) >= result.MaxEvents {
+			left++
+			continue
+		}
+		events = append(events, json.RawMessage(bytes.Clone(lines.Bytes())))
+	}
+	return events, left, lines.Err()
+}
+
+// resultOf is what a run has come to so far, for a report.
+func (c *scene) resultOf(made *hands, end oracle.Ending, v oracle.Verdict) result.Run {
+	seen := c.oracle.Observe(end)
+	run := result.Run{
+		Name: c.plan.name(), Title: "watch " + c.plan.title(), Target: "reader", Began: c.began, Ended: end.Time,
+		Verdict: v, Expected: oracle.Held, Met: v.Finding == oracle.Held, ExitCode: exitOf(v.Finding),
+		Server:   result.Server{Version: c.manage.Conn().ConnectedServerVersion(), Nodes: max(c.plan.nodes, 1), Replicas: 1, Storage: "file", Foreign: !c.plan.demo},
+		Sessions: seen.Sessions, Deaf: seen.Deaf, Silences: seen.Silences, Series: seen.Series, APIRequests: seen.Requests,
+	}
+	for _, p := range made.periods() {
+		f := result.Fault{Text: p.Spec.Fault(), Where: string(whereOf(p.Spec)), From: p.From, To: p.To, Target: p.Target}
+		if p.Err != nil {
+			f.Error = p.Err.Error()
+		}
+		run.Faults = append(run.Faults, f)
+	}
+	return run
+}
