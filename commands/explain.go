@@ -11,6 +11,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
+	"github.com/an-open-reader/nats-reader/reader/doctor"
 )
 
 const explainSchema = "nats-reader/explain/v1"
@@ -26,9 +27,10 @@ const (
 	topicCause  topic = "cause"
 	topicState  topic = "state"
 	topicFault  topic = "fault"
+	topicCheck  topic = "check"
 )
 
-var topics = []topic{topicStatus, topicCode, topicEvent, topicCause, topicState, topicFault}
+var topics = []topic{topicStatus, topicCode, topicEvent, topicCause, topicState, topicFault, topicCheck}
 
 // entry explains one word.
 type entry struct {
@@ -42,7 +44,7 @@ type entry struct {
 
 // entries is everything that can be explained.
 func entries() []entry {
-	return slices.Concat(statusEntries(), codeEntries(), eventEntries(), causeEntries(), stateEntries(), faultEntries())
+	return slices.Concat(statusEntries(), codeEntries(), eventEntries(), causeEntries(), stateEntries(), faultEntries(), checkEntries())
 }
 
 // faultEntries come from the catalogue: what a fault does is written in one place.
@@ -91,7 +93,7 @@ func capital(s string) string {
 
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
-		Name: "explain", Usage: "what a status, code, event, state or fault means; what to do",
+		Name: "explain", Usage: "what a status, code, event, state, fault or check means; what to do",
 		ArgsUsage: "[WORD...]",
 		Flags: []cli.Flag{
 			formatFlag(),
@@ -114,6 +116,9 @@ func (p *program) explain(word string, asJSON bool) error {
 		found = lookUp(all, word)
 		if i := strings.IndexAny(word, "(@"); len(found) == 0 && i > 0 { // a fault as it is written elsewhere
 			found = lookUp(all, word[:i])
+		}
+		if id := doctor.CheckID(word); len(found) == 0 && id != "" { // a check by its number alone
+			found = lookUp(all, id)
 		}
 		if len(found) == 0 {
 			u := usage{
@@ -189,7 +194,11 @@ func printEntries(w io.Writer, found []entry) error {
 			title += fmt.Sprintf(" %q", e.Text)
 		}
 		title = fold(fmt.Sprintf("%s (%s)", title, e.Topic), 0)
-		if _, err := fmt.Fprintf(w, "%s\n  means:  %s\n  reader: %s\n  do:     %s\n", title, said(e.Means), said(e.Reader), said(e.Do)); err != nil {
+		second := "reader:"
+		if e.Topic == topicCheck { // what a finding means for whom it is about
+			second = "why:   "
+		}
+		if _, err := fmt.Fprintf(w, "%s\n  means:  %s\n  %s %s\n  do:     %s\n", title, said(e.Means), second, said(e.Reader), said(e.Do)); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ github.com/nats-io/nats-server/v2       > chaos/lab
 github.com/goccy/go-yaml                > chaos/plan
 github.com/urfave/cli/v2                > commands
 github.com/jedib0t/go-pretty/v6         > chaos/report chaos/matrix commands
-github.com/jstemmer/go-junit-report/v2  > chaos/report
+github.com/jstemmer/go-junit-report/v2  > chaos/report commands
 github.com/agnivade/levenshtein         > commands
 github.com/charmbracelet/bubbletea      > tui
 github.com/charmbracelet/bubbles        > tui

@@ -168,26 +168,34 @@ func waiting(s *subject) (found []Finding) {
 func limits(s *subject) (found []Finding) {
 	for i := range s.Consumers {
 		c := &s.Consumers[i]
-		for _, p := range s.heard(c) {
-			var facts []Figure
-			if m := c.Config.MaxBatch; m > 0 && p.Batch > m {
-				facts = append(facts, figures("batch", p.Batch, "max_batch", m)...)
-			}
-			if m := c.Config.MaxExpires; m > 0 && p.Expires > m {
-				facts = append(facts, figures("expires", p.Expires, "max_expires", m)...)
-			}
-			if m := c.Config.MaxBytes; m > 0 && p.MostBytes > m {
-				facts = append(facts, figures("max_bytes_asked", p.MostBytes, "max_bytes", m)...)
-			}
-			if len(facts) == 0 {
-				continue
-			}
-			found = append(found, on(c, Critical, fmt.Sprintf("pulls ask for more than it allows: %s %s, %s %s", facts[0].Name, facts[0].Value, facts[1].Name, facts[1].Value),
-				append(facts, figures("pulls_heard", p.Count, "inbox", p.Inbox)...),
-				"have the reader ask for less",
-				"or raise the limit: $ nats consumer edit "+c.Stream+" "+c.Name))
-			break
+		p, facts := s.beyondLimits(c)
+		if len(facts) == 0 {
+			continue
 		}
+		found = append(found, on(c, Critical, fmt.Sprintf("pulls ask for more than it allows: %s %s, %s %s", facts[0].Name, facts[0].Value, facts[1].Name, facts[1].Value),
+			append(facts, figures("pulls_heard", p.Count, "inbox", p.Inbox)...),
+			"have the reader ask for less",
+			"or raise the limit: $ nats consumer edit "+c.Stream+" "+c.Name))
 	}
 	return found
+}
+
+// beyondLimits gives the pulls that were heard and are refused for what they ask,
+// and which limits they pass.
+func (s *subject) beyondLimits(c *Consumer) (p Pulls, facts []Figure) {
+	for _, p = range s.heard(c) {
+		if m := c.Config.MaxBatch; m > 0 && p.Batch > m {
+			facts = append(facts, figures("batch", p.Batch, "max_batch", m)...)
+		}
+		if m := c.Config.MaxExpires; m > 0 && p.Expires > m {
+			facts = append(facts, figures("expires", p.Expires, "max_expires", m)...)
+		}
+		if m := c.Config.MaxBytes; m > 0 && p.MostBytes > m {
+			facts = append(facts, figures("max_bytes_asked", p.MostBytes, "max_bytes", m)...)
+		}
+		if len(facts) > 0 {
+			return p, facts
+		}
+	}
+	return p, nil
 }

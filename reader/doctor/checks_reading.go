@@ -45,6 +45,9 @@ func deaf(s *subject) (found []Finding) {
 			continue
 		}
 		s.deaf[c] = true
+		if _, beyond := s.beyondLimits(c); len(beyond) > 0 {
+			continue // refused for what they ask: READER_017 tells it
+		}
 		facts := c.stillFigures()
 		text := fmt.Sprintf("pulls arrive, %s wait, and nothing is delivered", plural(int(c.last().Pending), "message"))
 		if s.outlived(c) {
@@ -251,18 +254,25 @@ func absent(s *subject) (found []Finding) {
 	for _, a := range s.Advisories {
 		exists[[2]string{a.Stream, a.Consumer}] = true // made or deleted meanwhile: life, not a fault
 	}
+	told := map[[2]string]int{} // index in found
 	for _, p := range s.Heard.Pulls {
-		stream := s.streams[p.Stream]
-		if exists[[2]string{p.Stream, p.Consumer}] || s.Consumer != "" && s.Consumer != p.Consumer || stream == nil && s.Stream != "" || stream != nil && stream.Created.IsZero() {
+		stream, key := s.streams[p.Stream], [2]string{p.Stream, p.Consumer}
+		if exists[key] || s.Consumer != "" && s.Consumer != p.Consumer || stream == nil && s.Stream != "" || stream != nil && stream.Created.IsZero() {
+			continue
+		}
+		heard := figures("pulls_heard", fmt.Sprintf("%d in %s to inbox %s", p.Count, age(s.Heard.For), p.Inbox))
+		if i, known := told[key]; known {
+			found[i].Facts = append(found[i].Facts, heard...)
 			continue
 		}
 		what := "stream " + p.Stream + " has no such consumer"
 		if stream == nil {
 			what = "there is no stream " + p.Stream
 		}
+		told[key] = len(found)
 		found = append(found, Finding{
-			Severity: Critical, Stream: p.Stream, Consumer: p.Consumer, Text: fmt.Sprintf("%s heard, and %s", plural(p.Count, "pull"), what),
-			Facts: figures("pulls_heard", fmt.Sprintf("%d in %s", p.Count, age(s.Heard.For)), "inbox", p.Inbox, "server", s.Server.Version),
+			Severity: Critical, Stream: p.Stream, Consumer: p.Consumer, Text: "pulls were heard, and " + what,
+			Facts: append(figures("server", s.Server.Version), heard...),
 			Do:    []string{"restart the reader: it must make its consumer again", "$ nats-reader doctor " + p.Stream + " --bundle FILE   (its connections name who holds the inbox)"},
 		})
 	}

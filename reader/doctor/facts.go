@@ -65,7 +65,6 @@ type Account struct {
 	Streams   int            `json:"streams"`
 	Consumers int            `json:"consumers"`
 	Limits    Limits         `json:"limits"`
-	APIErrors uint64         `json:"api_errors"`
 	Tiers     map[string]any `json:"tiers,omitempty"`
 }
 
@@ -87,6 +86,8 @@ type Stream struct {
 	Group   *Group       `json:"cluster,omitempty"`
 	Error   *APIError    `json:"error,omitempty"` // the last look was answered with it
 	Silent  bool         `json:"silent,omitempty"`
+
+	subjects int // how many the stream holds, while gathering
 }
 
 // StreamConfig is the part of a stream's configuration that checks look at, as the

@@ -1,0 +1,158 @@
+package doctor_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/reader/doctor"
+)
+
+// A reader that resumes in a stream that was made again. Servers of 2.10 clamp its
+// start to the stream's end, which is another fault, but none of a consumer's place.
+func TestAheadOfItsStream(t *testing.T) {
+	t.Parallel()
+	for _, start := range []uint64{101, 6} {
+		t.Run(fmt.Sprint(start), func(t *testing.T) {
+			t.Parallel()
+			w := newWard(t)
+			w.stream()
+			w.publish("s.a", 5)
+			w.consumer(jetstream.ConsumerConfig{
+				Name: "C", AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: time.Minute,
+				DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: start,
+			})
+			w.consume(w.nc, "C", func(jetstream.Msg) {})
+			w.awaitInfo("C", func(i *jetstream.ConsumerInfo) bool { return i.NumWaiting == 1 })
+			w.publish("s.a", 3)
+			_, r := w.examine(short, doctor.JudgeOptions{})
+			if start > 8 && since(t, 2, 11) {
+				finds(t, r, "READER_011")
+			} else {
+				finds(t, r)
+			}
+		})
+	}
+}
+
+// A filter that was widened does not reach back.
+func TestPassedOver(t *testing.T) {
+	t.Parallel()
+	for _, widened := range []bool{true, false} {
+		t.Run(fmt.Sprint(widened), func(t *testing.T) {
+			t.Parallel()
+			w := newWard(t)
+			s := w.stream()
+			w.publish("s.b", 3)
+			w.publish("s.a", 2)
+			cfg := jetstream.ConsumerConfig{Durable: "D", AckPolicy: jetstream.AckExplicitPolicy, FilterSubject: "s.a"}
+			if !widened {
+				cfg.FilterSubject = "s.*"
+			}
+			w.consumer(cfg)
+			n := map[bool]int{true: 2, false: 5}[widened]
+			read := make(chan struct{}, 8)
+			w.consume(w.nc, "D", func(m jetstream.Msg) {
+				if m.DoubleAck(w.ctx) == nil {
+					read <- struct{}{}
+				}
+			})
+			for range n {
+				select {
+				case <-read:
+				case <-w.ctx.Done():
+					t.Fatal("it does not read")
+				}
+			}
+			if widened {
+				cfg.FilterSubject = "s.*"
+				_, err := s.UpdateConsumer(w.ctx, cfg)
+				w.must(err)
+			}
+			_, r := w.examine(short, doctor.JudgeOptions{})
+			if widened {
+				finds(t, r, "READER_012")
+			} else {
+				finds(t, r)
+			}
+		})
+	}
+}
+
+func TestFilterMatchesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	w.publish("s.a", 3)
+	for name, filter := range map[string]string{"BAD": "t.>", "GOOD": "s.*"} {
+		w.consumer(jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy, FilterSubject: filter})
+		w.consume(w.nc, name, func(m jetstream.Msg) { m.Ack() }) //nolint:errcheck // it only reads
+	}
+	w.awaitInfo("GOOD", func(i *jetstream.ConsumerInfo) bool { return i.AckFloor.Stream == 3 })
+	_, r := w.examine(short, doctor.JudgeOptions{})
+	finds(t, r, "READER_013")
+	if r.Findings[0].Consumer != "BAD" {
+		t.Errorf("it is %s", r.Findings[0].Consumer)
+	}
+}
+
+// A pause is told, and is no fault; servers of 2.10 know none.
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	s := w.stream()
+	w.consumer(jetstream.ConsumerConfig{Durable: "D", AckPolicy: jetstream.AckExplicitPolicy})
+	if !since(t, 2, 11) {
+		return // nothing to pause
+	}
+	_, err := s.PauseConsumer(w.ctx, "D", time.Now().Add(time.Hour))
+	w.must(err)
+	w.publish("s.a", 3)
+	_, r := w.examine(short, doctor.JudgeOptions{})
+	finds(t, r, "-READER_014 paused")
+	if r.Verdict != doctor.VerdictHealthy || r.Fleet[0].Reason != "paused" {
+		t.Errorf("the verdict is %s, the word %q", r.Verdict, r.Fleet[0].Reason)
+	}
+}
+
+// A reader that is told 409 for ever because of a large message looks deaf; the
+// finding names the size.
+func TestLargeMessageIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	w.must(w.nc.Publish("s.a", make([]byte, 100<<10)))
+	w.must(w.nc.FlushWithContext(w.ctx))
+	w.consumer(jetstream.ConsumerConfig{Name: "C", AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: threshold})
+	inbox := w.nc.NewInbox()
+	sub, err := w.nc.SubscribeSync(inbox)
+	w.must(err)
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		pause := time.NewTicker(100 * time.Millisecond)
+		defer pause.Stop()
+		for {
+			w.nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.C", inbox, []byte(`{"batch":1,"max_bytes":1000,"expires":1000000000}`)) //nolint:errcheck // the judgement is what counts
+			select {
+			case <-end:
+				return
+			case <-pause.C:
+			}
+		}
+	}()
+	m, err := sub.NextMsgWithContext(w.ctx)
+	w.must(err)
+	if status := m.Header.Get("Status"); status != "409" {
+		t.Fatalf("the pull was answered %s", status)
+	}
+	f, r := w.examine(outlive, doctor.JudgeOptions{})
+	close(end)
+	<-ended
+	finds(t, r, "READER_001")
+	if got := f.Consumers[0].NextSize; got != 100<<10 {
+		t.Errorf("the next message has %d bytes, it says", got)
+	}
+}

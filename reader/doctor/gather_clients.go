@@ -1,0 +1,230 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	connzSubject = "$SYS.REQ.ACCOUNT.PING.CONNZ"
+	statzSubject = "$SYS.REQ.ACCOUNT.PING.STATZ"
+	connzPage    = 200
+	// quiet is how long nobody answers before all servers of a cluster have.
+	quiet = 500 * time.Millisecond
+	// mostClosed is how many closed connections are looked through on each server.
+	mostClosed = 1024
+)
+
+// connzAnswer is what one server tells of its clients.
+type connzAnswer struct {
+	Server struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"server"`
+	Data struct {
+		Now         time.Time `json:"now"`
+		Total       int       `json:"total"`
+		Offset      int       `json:"offset"`
+		Connections []struct {
+			Connection
+			List []string `json:"subscriptions_list"`
+			// Subs is how many; it hides the list of the same name in Connection.
+			Subs int `json:"subscriptions"`
+		} `json:"connections"`
+	} `json:"data"`
+	Error json.RawMessage `json:"error"`
+}
+
+// connections asks every server for the clients of the account.
+func (g *gathering) connections(ctx context.Context, first bool) {
+	if !first && g.f.Connections == nil {
+		return
+	}
+	g.tell("ask for connections", 0, 0)
+	list, complete, err := g.everyConnection(ctx)
+	if err != nil || len(list) == 0 {
+		if first {
+			reason := "nobody answers " + connzSubject
+			if err != nil {
+				reason = why(err)
+			}
+			g.f.notJudged("connections", reason, idNobody, idOrphan, idSlow)
+		}
+		return
+	}
+	before := map[string]int{}
+	if !first {
+		for _, c := range g.f.Connections.List {
+			before[fmt.Sprint(c.Server, c.ID)] = c.Pending
+		}
+		for i := range list {
+			list[i].Before = before[fmt.Sprint(list[i].Server, list[i].ID)]
+		}
+	}
+	g.f.Connections = &Connections{Complete: complete && !g.leafNodes(ctx), List: list}
+	if !first {
+		g.f.Connections.Closed = g.closed(ctx)
+	}
+}
+
+// everyConnection turns the pages of all servers.
+func (g *gathering) everyConnection(ctx context.Context) (list []Connection, complete bool, err error) {
+	complete = true
+	for offset := 0; ; offset += connzPage {
+		answers, err := g.everyServer(ctx, connzSubject, map[string]any{"subscriptions": true, "auth": true, "offset": offset, "limit": connzPage})
+		if err != nil {
+			return list, false, err
+		}
+		more := false
+		for _, data := range answers {
+			var a connzAnswer
+			if json.Unmarshal(data, &a) != nil || len(a.Error) > 0 {
+				complete = false
+				continue
+			}
+			for _, c := range a.Data.Connections {
+				c.Server = a.Server.Name
+				c.Connection.Subs = nil
+				for _, sub := range c.List {
+					if inboxLike(sub) || g.delivers(sub) {
+						c.Connection.Subs = append(c.Connection.Subs, sub)
+					}
+				}
+				list = append(list, c.Connection)
+			}
+			more = more || a.Data.Total > offset+connzPage
+			g.f.seen(a.Data.Now)
+		}
+		if !more {
+			return list, complete, nil
+		}
+	}
+}
+
+// delivers says whether a subscription may be that of a push consumer.
+func (g *gathering) delivers(sub string) bool {
+	for i := range g.f.Consumers {
+		if to := g.f.Consumers[i].Config.DeliverSubject; to != "" && covers(sub, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// closed are the clients that servers have closed as too slow.
+func (g *gathering) closed(ctx context.Context) (list []Connection) {
+	answers, err := g.everyServer(ctx, connzSubject, map[string]any{"state": 1, "limit": mostClosed})
+	if err != nil {
+		return nil // a comfort: those that are slow now are known
+	}
+	for _, data := range answers {
+		var a connzAnswer
+		if json.Unmarshal(data, &a) != nil {
+			continue
+		}
+		for _, c := range a.Data.Connections {
+			if c.Stop != nil && strings.HasPrefix(c.Reason, "Slow Consumer") && a.Data.Now.Sub(*c.Stop) < closedLately {
+				c.Server = a.Server.Name
+				list = append(list, c.Connection)
+			}
+		}
+	}
+	return list
+}
+
+// leafNodes says whether clients may be connected where these servers do not see
+// them: at leaf nodes of the account.
+func (g *gathering) leafNodes(ctx context.Context) bool {
+	answers, err := g.everyServer(ctx, statzSubject, nil)
+	if err != nil {
+		return true
+	}
+	for _, data := range answers {
+		var a struct {
+			Data struct {
+				Accounts []struct {
+					LeafNodes int `json:"leafnodes"`
+				} `json:"account_statz"`
+			} `json:"data"`
+		}
+		if json.Unmarshal(data, &a) != nil {
+			return true
+		}
+		for _, account := range a.Data.Accounts {
+			if account.LeafNodes > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// everyServer gives the answers of all servers to one request: of a server by
+// itself the first, of a cluster those that come until nobody answers any more.
+func (g *gathering) everyServer(ctx context.Context, subject string, body any) ([][]byte, error) {
+	var data []byte
+	if body != nil {
+		data, _ = json.Marshal(body) //nolint:errcheck // maps of plain values
+	}
+	sub, err := g.nc.SubscribeSync(g.nc.NewInbox())
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the connection may be gone
+	denied, forget := g.await(subject)
+	defer forget()
+	within, cancel := context.WithTimeout(ctx, g.Timeout)
+	defer cancel()
+	go func() {
+		select {
+		case <-denied:
+		case <-g.inbox:
+		case <-within.Done():
+		}
+		cancel()
+	}()
+	if err := g.nc.PublishRequest(subject, sub.Subject, data); err != nil {
+		return nil, err
+	}
+	var all [][]byte
+	for {
+		wait, end := within, context.CancelFunc(func() {})
+		if len(all) > 0 {
+			wait, end = context.WithTimeout(within, quiet)
+		}
+		m, err := sub.NextMsgWithContext(wait)
+		end()
+		switch {
+		case err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503", errors.Is(err, nats.ErrNoResponders):
+			return nil, errNoResponders
+		case err == nil:
+			all = append(all, m.Data)
+			if g.f.Server.Cluster == "" {
+				return all, nil
+			}
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case len(all) > 0:
+			return all, nil
+		case isClosed(denied), isClosed(g.inbox):
+			return nil, &deniedError{subject}
+		default:
+			return nil, errSilent
+		}
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

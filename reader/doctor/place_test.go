@@ -1,0 +1,175 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/reader/doctor"
+)
+
+func TestConsumerLimit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		most int
+		want []string
+	}{{2, []string{"READER_016"}}, {3, nil}} {
+		t.Run(fmt.Sprint(c.most), func(t *testing.T) {
+			t.Parallel()
+			w := newWard(t)
+			w.stream(func(cfg *jetstream.StreamConfig) { cfg.MaxConsumers = c.most })
+			for i := range 2 {
+				w.consumer(jetstream.ConsumerConfig{Durable: fmt.Sprintf("D%d", i), AckPolicy: jetstream.AckExplicitPolicy})
+			}
+			_, r := w.examine(short, doctor.JudgeOptions{})
+			finds(t, r, c.want...)
+		})
+	}
+}
+
+func TestFullStream(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream(func(cfg *jetstream.StreamConfig) { cfg.MaxMsgs, cfg.Discard = 3, jetstream.DiscardNew })
+	w.publish("s.a", 2)
+	_, r := w.examine(short, doctor.JudgeOptions{})
+	finds(t, r)
+	w.publish("s.a", 1)
+	_, r = w.examine(short, doctor.JudgeOptions{})
+	finds(t, r, "READER_018")
+}
+
+func TestNoJetStream(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	nc, err := nats.Connect(server.URL(), nats.UserInfo("none", "p"), nats.Timeout(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	off, err := lab.Start(ctx, lab.Options{NoJetStream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer off.Close() //nolint:errcheck // the test is over
+	without, err := nats.Connect(off.URL(), nats.Timeout(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer without.Close()
+	for name, nc := range map[string]*nats.Conn{"the account has none": nc, "the server has none": without} {
+		f, err := doctor.Gather(ctx, nc, doctor.Options{For: time.Second})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r := doctor.Judge(f, doctor.JudgeOptions{})
+		finds(t, r, "READER_018")
+		if r.Verdict != doctor.VerdictCritical {
+			t.Errorf("%s: the verdict is %s", name, r.Verdict)
+		}
+	}
+}
+
+// Permissions are tried in a way that changes nothing, and what is denied is told at once.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	w.publish("s.a", 3)
+	o := short
+	o.Timeout = time.Minute // a denied request does not wait for it
+	began := time.Now()
+	f, r := w.examineBy(w.connect("few"), o, doctor.JudgeOptions{})
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %s: a denied request was waited for", took)
+	}
+	finds(t, r, "READER_019", "-READER_019")
+	if text := r.Findings[0].Text; !strings.Contains(text, "$JS.API.CONSUMER.MSG.NEXT.S.") {
+		t.Errorf("it does not name the pull: %s", text)
+	}
+	var missing []string
+	for _, n := range f.NotJudged {
+		missing = append(missing, n.What)
+	}
+	if fmt.Sprint(missing) != "[advisories connections pulls]" {
+		t.Errorf("not judged are %v", missing)
+	}
+	_, r = w.examine(short, doctor.JudgeOptions{})
+	finds(t, r)
+}
+
+// Without any permission nothing can be said, and that at once.
+func TestNoPermissionAtAll(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	for _, o := range []doctor.Options{{Timeout: time.Minute, For: time.Second}, {Timeout: time.Minute, For: time.Second, Stream: "S"}, {Timeout: time.Minute, For: time.Second, Stream: "S", Consumer: "C", Listen: true}} {
+		began := time.Now()
+		f, r := w.examineBy(w.connect("none"), o, doctor.JudgeOptions{Skip: []string{"19"}})
+		if r.Verdict != doctor.VerdictUnknown || len(f.NotJudged) == 0 {
+			t.Errorf("%+v: the verdict is %s\n%s", o, r.Verdict, told(r))
+		}
+		if took := time.Since(began); took > 30*time.Second {
+			t.Errorf("it took %s: a denied request was waited for", took)
+		}
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	for _, c := range []struct {
+		o    doctor.Options
+		want error
+	}{
+		{doctor.Options{Stream: "T"}, doctor.ErrStreamNotFound},
+		{doctor.Options{Stream: "S", Consumer: "C"}, doctor.ErrConsumerNotFound},
+		{doctor.Options{Stream: "a.b"}, doctor.ErrOptions},
+		{doctor.Options{Consumer: "C"}, doctor.ErrOptions},
+		{doctor.Options{For: time.Millisecond}, doctor.ErrOptions},
+		{doctor.Options{Timeout: -1}, doctor.ErrOptions},
+	} {
+		if _, err := doctor.Gather(w.ctx, w.nc, c.o); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.o, err, c.want)
+		}
+	}
+}
+
+// A client that does not read is told while the server waits for it, and after it
+// was cut off.
+func TestSlowConnection(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	raw, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "nats://")) //nolint:noctx // the server is on loopback
+	w.must(err)
+	defer raw.Close() //nolint:errcheck // the test is over
+	_, err = fmt.Fprintf(raw, "CONNECT {\"verbose\":false,\"user\":\"u%d\",\"pass\":\"p\",\"name\":\"sleeper\"}\r\nSUB _INBOX.sleeper.* 1\r\nPING\r\n", w.n)
+	w.must(err)
+	answer := make([]byte, 64<<10)
+	for text := ""; !strings.Contains(text, "PONG"); {
+		n, err := raw.Read(answer)
+		w.must(err)
+		text += string(answer[:n])
+	}
+	chunk := make([]byte, 512<<10)
+	for range 48 {
+		w.must(w.nc.Publish("_INBOX.sleeper.x", chunk))
+	}
+	w.must(w.nc.FlushWithContext(w.ctx))
+	_, r := w.examine(short, doctor.JudgeOptions{})
+	finds(t, r, "READER_022")
+	if !strings.Contains(r.Findings[0].Text, "sleeper") {
+		t.Errorf("it does not name the connection: %s", r.Findings[0].Text)
+	}
+}
