@@ -26,7 +26,8 @@ func writeNagios(to io.Writer, r doctor.Report) error {
 			worst = append(worst, strings.TrimSpace(f.Check+" "+findingWhere(f))+": "+f.Text)
 		}
 	}
-	line := word + " " + r.Text
+	_, text, _ := strings.Cut(r.Text, ": ") // the verdict stands before it
+	line := word + " " + text
 	if len(worst) > 0 {
 		line += "; " + strings.Join(worst, "; ")
 	}
@@ -157,11 +158,11 @@ func writeDoctorMarkdown(to io.Writer, w doctorPlan, r doctor.Report) error {
 		}
 		fmt.Fprintf(&out, "\n%s\n\n", plain(f.Why))
 		for i, step := range f.Do {
-			if command, found := strings.CutPrefix(step, "$ "); found {
-				fmt.Fprintf(&out, "%d. `%s`\n", i+1, strings.ReplaceAll(printable(command), "`", "'"))
-			} else {
-				fmt.Fprintf(&out, "%d. %s\n", i+1, plain(step))
+			line := plain(step.Text)
+			if step.Command != "" {
+				line = strings.TrimSpace(line + " `" + strings.ReplaceAll(printable(step.Command), "`", "'") + "`")
 			}
+			fmt.Fprintf(&out, "%d. %s\n", i+1, line)
 		}
 	}
 	if len(r.Fleet) > 0 {

@@ -61,11 +61,18 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 		out.WriteString("  do:\n")
 		for i, step := range f.Do {
 			number := strconv.Itoa(i+1) + ". "
-			if strings.HasPrefix(step, "$ ") {
-				fmt.Fprintf(&out, "    %s%s\n", number, printable(step)) // a command is never folded
-			} else {
-				fmt.Fprintf(&out, "    %s%s\n", number, fold(printable(step), 4+len(number)))
+			indent := strings.Repeat(" ", 4+len(number))
+			if step.Text != "" {
+				number += fold(printable(step.Text), len(indent))
 			}
+			switch {
+			case step.Command == "":
+			case step.Text == "":
+				number += "$ " + printable(step.Command) // a command is never folded
+			default:
+				number += "\n" + indent + "$ " + printable(step.Command)
+			}
+			fmt.Fprintf(&out, "    %s\n", number)
 		}
 	}
 	if len(r.Fleet) > 0 {

@@ -43,16 +43,16 @@ func (s *subject) stuck(c *Consumer) Finding {
 	switch {
 	case acked:
 		cause, text = "slow_handler", "acks come, more slowly than messages"
-		steps = []string{"start more readers of it, or make the handler faster", "raise max_ack_pending where handlers work side by side: $ nats consumer edit " + c.Stream + " " + c.Name + " --max-pending N"}
+		steps = []string{"start more readers of it, or make the handler faster", "raise max_ack_pending where handlers work side by side: $ nats consumer edit " + word(c.Stream) + " " + word(c.Name) + " --max-pending N"}
 	case redelivers:
 		cause, text, severity = "acks_denied", "the same messages are sent again and again, and no ack arrives", Critical
 		steps = []string{
-			"look at the reader's permission to publish to $JS.ACK." + c.Stream + "." + c.Name + ".>: $ nats-reader doctor " + c.Stream + " with its credentials tries it",
+			"look at the reader's permission to publish to $JS.ACK." + c.Stream + "." + c.Name + ".>: $ nats-reader doctor " + word(c.Stream) + " with its credentials tries it",
 			"look whether its handler takes longer than ack_wait, or ends without an ack",
 		}
 	case nacked || over && pulled:
 		cause, text = "naks_with_delay", "nothing is sent again though ack_wait is over and a reader waits: they were refused with a delay (Nak with delay), or their handlers say that they go on (InProgress)"
-		steps = []string{"look in the reader's log for why it refuses messages", "have it delay less, or raise max_ack_pending: $ nats consumer edit " + c.Stream + " " + c.Name + " --max-pending N"}
+		steps = []string{"look in the reader's log for why it refuses messages", "have it delay less, or raise max_ack_pending: $ nats consumer edit " + word(c.Stream) + " " + word(c.Name) + " --max-pending N"}
 	case over:
 		cause, text, severity = "owner_dead", "nobody acknowledges and nobody pulls: who took the messages is gone", Critical
 		steps = []string{"start the reader again: its first pull is given all of them once more, nothing is lost", "give it a shorter ack_wait, and have it nak what it holds when it stops"}

@@ -43,7 +43,7 @@ func permissions(s *subject) (found []Finding) {
 		}
 		found = append(found, Finding{
 			Severity: severity, Stream: s.Stream, Consumer: s.Consumer, Text: text + ": " + strings.Join(subjects, ", "), Facts: facts,
-			Do: []string{"permit them in the user's permissions, with * and > where names change: the README lists the least set", "or run this with the credentials of the reader that you ask about: --creds, --context"},
+			Do: steps("permit them in the user's permissions, with * and > where names change: the README lists the least set", "or run this with the credentials of the reader that you ask about: --creds, --context"),
 		})
 	}
 	if len(needed) > 0 {
@@ -69,7 +69,7 @@ func slow(s *subject) (found []Finding) {
 		found = append(found, Finding{
 			Severity: Warning, Text: fmt.Sprintf("connection %s does not take what it is sent: %d bytes wait", c, c.Pending),
 			Facts: figures("pending_bytes", fmt.Sprintf("%d, then %d", c.Before, c.Pending), "connection", c.String(), "server", c.Server),
-			Do:    []string{"look whether its process gets time and its link has room", "have its readers ask for fewer bytes at a time (--batch; Pull.MaxBytes)", "use a connection of its own for each fast reader"},
+			Do:    steps("look whether its process gets time and its link has room", "have its readers ask for fewer bytes at a time (--batch; Pull.MaxBytes)", "use a connection of its own for each fast reader"),
 		})
 	}
 	for _, c := range s.Connections.Closed {
@@ -79,7 +79,7 @@ func slow(s *subject) (found []Finding) {
 		found = append(found, Finding{
 			Severity: Warning, Text: fmt.Sprintf("connection %s was closed %s ago: %s", c, age(s.Ended.Sub(*c.Stop)), c.Reason),
 			Facts: figures("reason", c.Reason, "closed", stamp(*c.Stop), "connection", c.String()),
-			Do:    []string{"look whether its process gets time and its link has room", "have its readers ask for fewer bytes at a time (--batch; Pull.MaxBytes)"},
+			Do:    steps("look whether its process gets time and its link has room", "have its readers ask for fewer bytes at a time (--batch; Pull.MaxBytes)"),
 		})
 	}
 	return found

@@ -57,8 +57,8 @@ func ahead(s *subject) (found []Finding) {
 			why = fmt.Sprintf("it was made to start at %d: for another life of the stream", c.Config.StartSequence)
 		}
 		found = append(found, on(c, Critical, fmt.Sprintf("it stands at stream sequence %d, the stream ends at %d: %s", at, last, why), facts,
-			"find out from where its reader has to read the stream again: $ nats stream info "+c.Stream,
-			"stop the reader, delete the consumer, start the reader from there: $ nats consumer rm "+c.Stream+" "+c.Name,
+			"find out from where its reader has to read the stream again: $ nats stream info "+word(c.Stream),
+			"stop the reader, delete the consumer, start the reader from there: $ nats consumer rm "+word(c.Stream)+" "+word(c.Name),
 			"a reader of nats-reader does so by itself (--on-reset)"))
 	}
 	return found
@@ -83,7 +83,7 @@ func passedOver(s *subject) (found []Finding) {
 		found = append(found, on(c, Warning, fmt.Sprintf("%d messages that its filters match lie before its place, and it has delivered %d in all", read, last.Delivered.Consumer),
 			figures("matching_in_stream", *c.Matching, "num_pending", last.Pending, "delivered", last.Delivered.Consumer, "filters", strings.Join(c.Config.Filters(), ", "), "server", s.Server.Version),
 			"if its filters were changed on purpose, and only new messages were wanted, this is no fault",
-			fmt.Sprintf("read what it passed over: $ nats-reader read %s %s --until-end", c.Stream, quoted(c.Config.Filters())),
+			fmt.Sprintf("read what it passed over: $ nats-reader read %s %s --until-end", word(c.Stream), quoted(c.Config.Filters())),
 			"or make the consumer again, so that it begins at the start"))
 	}
 	return found
@@ -92,7 +92,7 @@ func passedOver(s *subject) (found []Finding) {
 func quoted(filters []string) string {
 	var out []string
 	for _, f := range filters {
-		out = append(out, "'"+f+"'")
+		out = append(out, word(f))
 	}
 	return strings.Join(out, " ")
 }
@@ -116,7 +116,7 @@ func unmatched(s *subject) (found []Finding) {
 		found = append(found, on(c, Warning, fmt.Sprintf("its filter %s matches no subject of the stream", strings.Join(bad, ", ")),
 			figures("filter", strings.Join(bad, ", "), "stream_subjects", strings.Join(stream.Config.Subjects, ", "), "num_pending", pending(c)),
 			"correct the filter in the reader: "+infoCommand(c),
-			"or add the subject to the stream: $ nats stream edit "+c.Stream+" --subjects …"))
+			"or add the subject to the stream: $ nats stream edit "+word(c.Stream)+" --subjects …"))
 	}
 	return found
 }
@@ -139,7 +139,7 @@ func paused(s *subject) (found []Finding) {
 			until = *c.Config.PauseUntil
 		}
 		f := on(c, Info, "paused until "+stamp(until), figures("pause_until", stamp(until), "remaining", age(c.last().PauseRemaining), "num_pending", c.last().Pending),
-			"nothing: it goes on by itself", "or resume it now: $ nats consumer resume "+c.Stream+" "+c.Name)
+			"nothing: it goes on by itself", "or resume it now: $ nats consumer resume "+word(c.Stream)+" "+word(c.Name))
 		f.Cause = "paused"
 		found = append(found, f)
 	}

@@ -86,11 +86,11 @@ func storm(s *subject) (found []Finding) {
 		}
 		found = append(found, Finding{
 			Severity: Warning, Stream: g.stream, Text: fmt.Sprintf("%d consumers named like %s were made in %s", len(g.names), g.names[0], age(watched)), Facts: facts,
-			Do: []string{
+			Do: steps(
 				"read the reader's own log: it says why it gives each consumer up; nats-reader explain WORD tells what that means",
 				"$ nats events --js-advisory   (shows who makes and who deletes them)",
-				"compare its heartbeat with the inactive threshold of what it makes: $ nats consumer info " + g.stream + " " + g.names[len(g.names)-1],
-			},
+				"compare its heartbeat with the inactive threshold of what it makes: $ nats consumer info "+word(g.stream)+" "+word(g.names[len(g.names)-1]),
+			),
 		})
 	}
 	return found
@@ -238,11 +238,11 @@ func orphans(s *subject) (found []Finding) {
 		f := Finding{
 			Severity: severity, Stream: k.stream, Text: fmt.Sprintf("%s nobody uses: %s%s", plural(len(all), "consumer"), k.why, end),
 			Facts: append(figures("consumers", len(all), "oldest", oldest.Name, "made", age(s.Ended.Sub(oldest.Created))+" ago", "idle", age(oldest.idle()), "num_waiting", "0 in every look"), nameFigures(all)...),
-			Do: []string{
-				"make sure that nobody means to come back to them: " + infoCommand(oldest),
-				"$ nats-reader doctor " + k.stream + " --delete-orphans --target-name " + k.stream + "   (looks at each once more, then deletes it)",
+			Do: steps(
+				"make sure that nobody means to come back to them: "+infoCommand(oldest),
+				"$ nats-reader doctor "+word(k.stream)+" --delete-orphans --target-name "+word(k.stream)+"   (looks at each once more, then deletes it)",
 				"give the reader a stable name, or its consumers an inactive_threshold",
-			},
+			),
 		}
 		if len(all) == 1 {
 			f.Consumer = oldest.Name

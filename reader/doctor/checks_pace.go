@@ -75,7 +75,7 @@ func threshold(s *subject) (found []Finding) {
 		better := max(30*time.Second, 3*heartbeat, 3*handler).Round(time.Second)
 		found = append(found, on(c, Warning, text, facts,
 			fmt.Sprintf("have the reader ask for an inactive threshold of %s", better),
-			fmt.Sprintf("$ nats consumer edit %s %s --inactive-threshold %s   (until it is made again)", c.Stream, c.Name, better)))
+			fmt.Sprintf("$ nats consumer edit %s %s --inactive-threshold %s   (until it is made again)", word(c.Stream), word(c.Name), better)))
 	}
 	return found
 }
@@ -131,7 +131,7 @@ func behind(s *subject) (found []Finding) {
 				"num_ack_pending", last.AckPending, "num_waiting", last.Waiting),
 			"look at what its handler waits for; "+doctorCommand(c, " --for 60s")+" shows whether it goes on",
 			map[bool]string{true: "start more readers of the same durable, or take larger batches", false: "take larger batches, or read by a durable that several share"}[c.durable()],
-			"see how long the stream keeps messages: $ nats stream info "+c.Stream))
+			"see how long the stream keeps messages: $ nats stream info "+word(c.Stream)))
 	}
 	return found
 }
@@ -157,7 +157,7 @@ func waiting(s *subject) (found []Finding) {
 			}
 			found = append(found, on(c, severity, fmt.Sprintf("%d pulls wait, and max_waiting is %d", c.last().Waiting, most),
 				figures("num_waiting", c.last().Waiting, "max_waiting", most, "num_pending", c.last().Pending),
-				"count the readers of it: $ nats-reader doctor "+c.Stream+" --bundle FILE   (lists connections and their inboxes)",
+				"count the readers of it: $ nats-reader doctor "+word(c.Stream)+" --bundle FILE   (lists connections and their inboxes)",
 				"end readers that are not needed, or have each keep fewer pulls out",
 				"to raise max_waiting the consumer must be made again: note its ack floor first, "+infoCommand(c)))
 		}
@@ -175,7 +175,7 @@ func limits(s *subject) (found []Finding) {
 		found = append(found, on(c, Critical, fmt.Sprintf("pulls ask for more than it allows: %s %s, %s %s", facts[0].Name, facts[0].Value, facts[1].Name, facts[1].Value),
 			append(facts, figures("pulls_heard", p.Count, "inbox", p.Inbox)...),
 			"have the reader ask for less",
-			"or raise the limit: $ nats consumer edit "+c.Stream+" "+c.Name))
+			"or raise the limit: $ nats consumer edit "+word(c.Stream)+" "+word(c.Name)))
 	}
 	return found
 }

@@ -50,13 +50,13 @@ func leaderless(s *subject) (found []Finding) {
 			text = "the stream has no leader"
 		}
 		if text != "" {
-			found = append(found, Finding{Severity: Critical, Stream: t.Name, Text: text, Facts: append(facts, t.Group.figures()...), Do: leaderSteps("$ nats stream info "+t.Name, "")})
+			found = append(found, Finding{Severity: Critical, Stream: t.Name, Text: text, Facts: append(facts, t.Group.figures()...), Do: steps(leaderSteps("$ nats stream info "+word(t.Name), "")...)})
 			continue
 		}
 		if behind := t.Group.behind(); len(behind) > 0 {
 			found = append(found, Finding{
 				Severity: Warning, Stream: t.Name, Text: "followers are offline or not current: " + strings.Join(behind, ", "), Facts: append(facts, t.Group.figures()...),
-				Do: []string{"look at these nodes: $ nats server list", "wait for them to catch up before another node is stopped: $ nats stream info " + t.Name},
+				Do: steps("look at these nodes: $ nats server list", "wait for them to catch up before another node is stopped: $ nats stream info "+word(t.Name)),
 			})
 		}
 	}
@@ -73,7 +73,7 @@ func leaderless(s *subject) (found []Finding) {
 		default:
 			continue
 		}
-		step := "$ nats consumer cluster step-down " + c.Stream + " " + c.Name + "   (elects another leader, where there is a quorum)"
+		step := "$ nats consumer cluster step-down " + word(c.Stream) + " " + word(c.Name) + "   (elects another leader, where there is a quorum)"
 		found = append(found, on(c, Critical, text, append(figures("looks_answered", len(c.Samples)), c.Group.figures()...), leaderSteps(infoCommand(c), step)...))
 	}
 	return found
@@ -154,11 +154,11 @@ func slots(s *subject) (found []Finding) {
 		}
 		found = append(found, Finding{
 			Severity: severity, Stream: t.Name, Text: text, Facts: figures("consumer_count", n, "limit", limit, "set_by", whose),
-			Do: []string{
-				"see which of them nobody uses: $ nats-reader doctor " + t.Name + " --only " + idOrphan,
-				"raise the limit: $ nats stream edit " + t.Name + " --max-consumers N",
+			Do: steps(
+				"see which of them nobody uses: $ nats-reader doctor "+word(t.Name)+" --only "+idOrphan,
+				"raise the limit: $ nats stream edit "+word(t.Name)+" --max-consumers N",
 				"a reader of nats-reader goes on without room for a second consumer: it binds a new inbox to the one it has",
-			},
+			),
 		})
 	}
 	return found
@@ -188,7 +188,7 @@ func unreplicated(s *subject) (found []Finding) {
 		}
 		found = append(found, on(c, Warning, fmt.Sprintf("the stream has %d replicas, its durable is %s", stream.Config.Replicas, what),
 			figures("stream_replicas", stream.Config.Replicas, "num_replicas", c.Config.Replicas, "mem_storage", c.Config.Memory),
-			fmt.Sprintf("$ nats consumer edit %s %s --replicas %d   (what is kept in memory must be made again)", c.Stream, c.Name, stream.Config.Replicas)))
+			fmt.Sprintf("$ nats consumer edit %s %s --replicas %d   (what is kept in memory must be made again)", word(c.Stream), word(c.Name), stream.Config.Replicas)))
 	}
 	return found
 }

@@ -146,7 +146,7 @@ func (s *subject) missingPuller(c *Consumer) Finding {
 	steps = append(steps,
 		doctorCommand(c, " --listen")+"   (hears pulls; hides 503 answers from clients for 3s)",
 		"restart the reader; it reads on where the consumer stands",
-		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+c.Stream+" "+c.Name,
+		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+word(c.Stream)+" "+word(c.Name),
 	)
 	text := fmt.Sprintf("%s wait and nobody pulls: its reader is dead, stalled or deaf; %s", plural(int(c.last().Pending), "message"), decide)
 	return on(c, Warning, text, facts, steps...)
@@ -273,7 +273,7 @@ func absent(s *subject) (found []Finding) {
 		found = append(found, Finding{
 			Severity: Critical, Stream: p.Stream, Consumer: p.Consumer, Text: "pulls were heard, and " + what,
 			Facts: append(figures("server", s.Server.Version), heard...),
-			Do:    []string{"restart the reader: it must make its consumer again", "$ nats-reader doctor " + p.Stream + " --bundle FILE   (its connections name who holds the inbox)"},
+			Do:    steps("restart the reader: it must make its consumer again", "$ nats-reader doctor "+word(p.Stream)+" --bundle FILE   (its connections name who holds the inbox)"),
 		})
 	}
 	return found

@@ -4,8 +4,8 @@ import "fmt"
 
 // resources: JetStream is off, or has nothing left.
 func resources(s *subject) (found []Finding) {
-	add := func(severity Severity, text string, facts []Figure, steps ...string) {
-		found = append(found, Finding{Severity: severity, Text: text, Facts: facts, Do: steps})
+	add := func(severity Severity, text string, facts []Figure, do ...string) {
+		found = append(found, Finding{Severity: severity, Text: text, Facts: facts, Do: steps(do...)})
 	}
 	switch e := s.JetStream.Error; {
 	case s.JetStream.Off:
@@ -75,6 +75,6 @@ func (s *subject) fullness(what string, used uint64, limit int64, raise string, 
 func streamFull(t *Stream, facts []Figure) Finding {
 	return Finding{
 		Severity: Warning, Stream: t.Name, Text: "the stream is full and refuses new messages (discard new)", Facts: facts,
-		Do: []string{"have readers acknowledge, or purge what nobody needs: $ nats stream purge " + t.Name + " --keep N", "or raise the limit: $ nats stream edit " + t.Name},
+		Do: steps("have readers acknowledge, or purge what nobody needs: $ nats stream purge "+word(t.Name)+" --keep N", "or raise the limit: $ nats stream edit "+word(t.Name)),
 	}
 }

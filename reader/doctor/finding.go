@@ -1,6 +1,9 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ReportSchema is the schema of a Report as JSON.
 const ReportSchema = "nats-reader/doctor/v1"
@@ -50,7 +53,39 @@ type Finding struct {
 	Text     string   `json:"text"`            // one sentence: what is wrong
 	Facts    []Figure `json:"facts"`           // what made it fire
 	Why      string   `json:"why"`
-	Do       []string `json:"do"` // steps, in an order that is safe; "$ " begins a command
+	Do       []Step   `json:"do"` // in an order that is safe
+}
+
+// Step is one thing to do.
+type Step struct {
+	Text    string `json:"text,omitempty"`
+	Command string `json:"command,omitempty"` // to be pasted into a shell
+}
+
+// steps reads them as checks write them: "text: $ command   (note)".
+func steps(written ...string) []Step {
+	var all []Step
+	for _, w := range written {
+		text, command, found := strings.Cut(w, "$ nats")
+		s := Step{Text: strings.TrimSuffix(strings.TrimSpace(text), ":")}
+		if found {
+			command, note, _ := strings.Cut(command, "   (")
+			s.Command = "nats" + command
+			if note = strings.TrimSuffix(note, ")"); note != "" {
+				s.Text = strings.TrimPrefix(s.Text+": "+note, ": ")
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// word quotes a name for a shell, where it needs that.
+func word(name string) string {
+	if name != "" && strings.Trim(name, nuidDigits+"_-+=,:@%/") == "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 // Figure is one fact of a finding.
@@ -69,15 +104,15 @@ func figures(pairs ...any) []Figure {
 }
 
 // on gives a finding about a consumer.
-func on(c *Consumer, s Severity, text string, facts []Figure, steps ...string) Finding {
-	return Finding{Severity: s, Stream: c.Stream, Consumer: c.Name, Text: text, Facts: facts, Do: steps}
+func on(c *Consumer, s Severity, text string, facts []Figure, do ...string) Finding {
+	return Finding{Severity: s, Stream: c.Stream, Consumer: c.Name, Text: text, Facts: facts, Do: steps(do...)}
 }
 
 // Commands of ours and of the nats command, for steps.
 func infoCommand(c *Consumer) string {
-	return fmt.Sprintf("$ nats consumer info %s %s", c.Stream, c.Name)
+	return fmt.Sprintf("$ nats consumer info %s %s", word(c.Stream), word(c.Name))
 }
 
 func doctorCommand(c *Consumer, flags string) string {
-	return fmt.Sprintf("$ nats-reader doctor %s %s%s", c.Stream, c.Name, flags)
+	return fmt.Sprintf("$ nats-reader doctor %s %s%s", word(c.Stream), word(c.Name), flags)
 }

@@ -34,7 +34,7 @@ func (s *subject) fleet(reasons map[[2]string]string) []Member {
 		c := &s.Consumers[i]
 		m := Member{Stream: c.Stream, Consumer: c.Name, Reason: reasons[[2]string{c.Stream, c.Name}]}
 		if m.Reason != "" {
-			m.rank = -1
+			m.rank = -2
 		} else {
 			m.Reason = c.state()
 			m.rank = slices.Index(suspicion, m.Reason)
@@ -48,9 +48,6 @@ func (s *subject) fleet(reasons map[[2]string]string) []Member {
 		all = append(all, m)
 	}
 	slices.SortStableFunc(all, func(a, b Member) int {
-		if (a.rank < 0) != (b.rank < 0) {
-			return a.rank - b.rank
-		}
 		return cmp.Or(a.rank-b.rank, cmp.Compare(b.Pending, a.Pending), strings.Compare(a.Stream, b.Stream), strings.Compare(a.Consumer, b.Consumer))
 	})
 	return all

@@ -41,6 +41,7 @@ type Report struct {
 	Findings  []Finding     `json:"findings"`
 	Fleet     []Member      `json:"fleet"`
 	NotJudged []NotJudged   `json:"not_judged"`
+	LeftOut   []string      `json:"left_out,omitempty"` // checks that were not wanted
 }
 
 // subject is what checks look at: the facts, and what is derived from them.
@@ -70,7 +71,7 @@ func Judge(f Facts, o JudgeOptions) Report {
 		for i := range found {
 			found[i].Check, found[i].Title, found[i].Why = c.ID, c.Title, c.Why
 			key := [2]string{found[i].Stream, found[i].Consumer}
-			if word := cmp.Or(found[i].Cause, reasonWords[c.ID]); reasons[key] == "" && word != "" && found[i].Severity != Info {
+			if word := cmp.Or(found[i].Cause, reasonWords[c.ID]); reasons[key] == "" && word != "" && found[i].Severity != Info && chosen(c.ID, o) {
 				reasons[key] = word
 			}
 		}
@@ -83,6 +84,11 @@ func Judge(f Facts, o JudgeOptions) Report {
 	})
 	r.Fleet = s.fleet(reasons)
 	r.Verdict = verdictOf(&f, r.Findings)
+	for _, c := range Checks() {
+		if !chosen(c.ID, o) {
+			r.LeftOut = append(r.LeftOut, c.ID)
+		}
+	}
 	r.Text = verdictText(r)
 	return r
 }
@@ -134,6 +140,9 @@ func verdictText(r Report) string {
 	seen := fmt.Sprintf("%s on %s, watched for %s", plural(r.Consumers, "consumer"), plural(r.Streams, "stream"), r.Watched.Round(100*time.Millisecond))
 	switch r.Verdict {
 	case VerdictHealthy:
+		if n := len(r.LeftOut); n > 0 {
+			return fmt.Sprintf("healthy: %s, and nothing is wrong by %s (%d left out)", seen, plural(len(Checks())-n, "check"), n)
+		}
 		return "healthy: " + seen + ", and nothing is wrong"
 	case VerdictUnknown:
 		return "cannot judge: nothing could be looked at"

@@ -1,0 +1,96 @@
+package doctor_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/reader/doctor"
+)
+
+// A cluster of three, with a replicated stream: healthy, then with one node down,
+// then without a quorum.
+func TestCluster(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
+	defer cancel()
+	cluster, err := lab.StartCluster(ctx, lab.ClusterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close() //nolint:errcheck // the test is over
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	nodes := cluster.Nodes()
+	nc, err := nats.Connect(nodes[0].URL(), nats.Timeout(30*time.Second), nats.DontRandomize(), nats.MaxReconnects(-1))
+	must(err)
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(30*time.Second))
+	must(err)
+	_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Replicas: 3})
+	must(err)
+	for name, replicas := range map[string]int{"ONE": 1, "ALL": 0} {
+		c, err := js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy, Replicas: replicas})
+		must(err)
+		running, err := c.Consume(func(m jetstream.Msg) { m.Ack() }, jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) {})) //nolint:errcheck // it only reads
+		must(err)
+		defer running.Stop()
+	}
+	look := func(o doctor.Options) doctor.Report {
+		t.Helper()
+		o.For = time.Second
+		f, err := doctor.Gather(ctx, nc, o)
+		must(err)
+		return doctor.Judge(f, doctor.JudgeOptions{Skip: []string{"2"}}) // who reads is not what this is about
+	}
+	// A young stream's followers take a moment.
+	var r doctor.Report
+	for ctx.Err() == nil {
+		if r = look(doctor.Options{Timeout: 20 * time.Second}); !found(r, "READER_015") {
+			break
+		}
+	}
+	finds(t, r, "READER_020")
+	if r.Findings[0].Consumer != "ONE" {
+		t.Errorf("it is %s", r.Findings[0].Consumer)
+	}
+	must(nodes[2].Kill(ctx))
+	for ctx.Err() == nil {
+		r = look(doctor.Options{Stream: "S", Timeout: 5 * time.Second})
+		if found(r, "READER_015") {
+			break
+		}
+	}
+	must(nodes[1].Kill(ctx))
+	for ctx.Err() == nil {
+		r = look(doctor.Options{Stream: "S", Consumer: "ALL", Timeout: 3 * time.Second})
+		if r.Verdict == doctor.VerdictCritical {
+			break
+		}
+	}
+	if !found(r, "READER_015") || r.Verdict != doctor.VerdictCritical {
+		t.Errorf("without a quorum:\n%s", told(r))
+	}
+	t.Log(told(r))
+	must(nodes[1].Start(ctx))
+	must(nodes[2].Start(ctx))
+	must(cluster.AwaitReady(ctx))
+	for ctx.Err() == nil {
+		if r = look(doctor.Options{Stream: "S", Timeout: 20 * time.Second}); !found(r, "READER_015") {
+			break
+		}
+	}
+	finds(t, r, "READER_020")
+}
+
+func found(r doctor.Report, id string) bool {
+	return slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Check == id })
+}
