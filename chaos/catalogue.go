@@ -35,6 +35,7 @@ type Fault struct {
 	Pauses      bool              // it pauses the consumer, as an operator does
 	OnStream    bool              // it acts on a whole stream, whoever reads it
 	Clustered   bool              // it acts in a cluster alone
+	OneNode     bool              // in a cluster it acts on one node: on all at once it would destroy the streams
 	Danger      string            // what it may do to others
 }
 

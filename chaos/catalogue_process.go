@@ -28,6 +28,10 @@ func processFaults() []Fault {
 		f.SetsBack = true
 		return f
 	}
+	oneNode := func(f Fault) Fault {
+		f.OneNode, f.Where = true, "the process of the lab's server; in a cluster of one node"
+		return f
+	}
 	which := proxy.Parameter{
 		Name: "node", Type: proxy.Name, Default: roleStreamLeader,
 		Words: "stream-leader, consumer-leader, meta-leader, reader (the one that the reader is connected to), or a name such as n1",
@@ -35,6 +39,8 @@ func processFaults() []Fault {
 	some := []proxy.Parameter{which, {Name: "count", Type: proxy.Count, Default: "1", Words: "so many nodes, beginning with that one: 2 of 3 take the quorum away"}}
 	only := which
 	only.Default, only.Words = "", "in a cluster only this node: "+which.Words
+	needed := which
+	needed.Default, needed.Words = "", "in a cluster the node, which is to be named, since one whose nodes all do so forgets its streams: "+which.Words
 	lame := proxy.Parameter{Name: "lame-duck", Type: proxy.Bool, Default: "false", Words: "the node first asks its clients to move (lame-duck mode)"}
 	loses := fault("lose-store", server, time.Second, "kills the server, empties its store, and starts it again on the same port",
 		"the server runs again: its streams are gone, or in a cluster come back from the other replicas", only)
@@ -51,7 +57,8 @@ func processFaults() []Fault {
 			"cuts a node off from the other nodes", "the routes carry again",
 			append(some, proxy.Parameter{Name: "how", Type: proxy.Word, Default: string(lab.CutBoth), Allowed: lab.Cuts(),
 				Words: "nothing arrives in both directions, in to the node or out of it; or routes are reset and refused"})...)),
-		fault("disable-jetstream", server, 5*time.Second, "switches JetStream off by a reload of the config", "JetStream is on again, with what is stored", only),
+		oneNode(fault("disable-jetstream", server, 5*time.Second, "switches JetStream off by a reload of the config",
+			"JetStream is on again, with what is stored", needed)),
 		fault("revoke-permission", server, 5*time.Second, "takes a permission away from the reader's user by a reload of the config", "the permission is given back",
 			proxy.Parameter{Name: "subject", Type: proxy.Subject, Default: pullSubjects, Words: "what the user may not use"},
 			proxy.Parameter{Name: "side", Type: proxy.Word, Default: sidePublish, Allowed: []string{sidePublish, sideSubscribe}, Words: "what it may not do with it"}),

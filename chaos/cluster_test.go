@@ -86,6 +86,9 @@ func (s *stage) streamLeader() string {
 // as before.
 func TestFaultsOnNodes(t *testing.T) {
 	s := newCluster(t)
+	if err := s.env.Allow(s.spec("disable-jetstream@0s")); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "forgets its streams") {
+		t.Errorf("JetStream off on all nodes at once: %v", err)
+	}
 	s.env.Connected = func() string { return "n2" }
 	c := s.env.Cluster
 	for text, field := range map[string]string{

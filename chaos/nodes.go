@@ -36,6 +36,9 @@ func (e *Environment) checkNodes(s Spec) error {
 		}
 		return nil
 	}
+	if f.OneNode && !named {
+		return fmt.Errorf("fault %s: %w: a cluster whose nodes all do so forgets its streams: name one, as in %s(node=stream-leader)", s.Name, ErrRefused, s.Name)
+	}
 	if named && !slices.Contains(roles, name) && e.Cluster.Node(name) == nil {
 		return s.wrong("node", name, "no such node", append(slices.Clone(roles), e.nodeNames()...)...)
 	}

@@ -51,6 +51,9 @@ func (c *scene) awaitAnswer(ctx context.Context, r *reader.Reader, end *oracle.E
 	}
 	var last time.Time
 	for _, f := range end.Periods {
+		if f.Destructive {
+			return // the stream may be gone for good
+		}
 		if f.To.After(last) {
 			last = f.To
 		}

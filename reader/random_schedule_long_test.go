@@ -213,7 +213,7 @@ var draws = map[string]draw{
 		return d.between(time.Second, 10*time.Second)
 	},
 	"disable-jetstream": func(d *dice, p map[string]string) time.Duration {
-		d.node(p, 70)
+		d.node(p, 100) // a cluster whose nodes all do so forgets its streams
 		return d.between(200*time.Millisecond, 5*time.Second)
 	},
 	"revoke-permission": func(d *dice, p map[string]string) time.Duration {

@@ -65,6 +65,7 @@ func TestProblems(t *testing.T) {
 		{"node of no cluster", head + step + "freeze-server(node=n1)\n", "p.yaml:6:12: steps[0].fault: freeze-server names a node: set server.nodes to 3"},
 		{"no such node", head + "server: {nodes: 3}\n" + step + "kill-node(node=n4)\n", `p.yaml:7:12: steps[0].fault: kill-node names node "n4": there are stream-leader, consumer-leader, meta-leader, reader, n1, n2, n3`},
 		{"more nodes than there are", head + "server: {nodes: 3}\n" + step + "kill-node(count=4)\n", "p.yaml:7:12: steps[0].fault: kill-node wants 4 nodes, and there are 3"},
+		{"all nodes that forget", head + "server: {nodes: 3}\n" + step + "disable-jetstream\n", "p.yaml:7:12: steps[0].fault: disable-jetstream needs a node: a cluster whose nodes all do so forgets its streams"},
 		{"nearest node", head + "server: {nodes: 3}\n" + step + "kill-node\n    node: stream-leadr\n", `p.yaml:8:11: steps[0].node: "stream-leadr" is no node; did you mean stream-leader?`},
 		{"two nodes", head + "server: {nodes: 3}\n" + step + "kill-node(node=n1)\n    node: n2\n", "p.yaml:8:11: steps[0].node: the fault itself names one: leave one out"},
 		{"node of a fault without", head + "server: {nodes: 3}\n" + step + "cut\n    node: n2\n", "p.yaml:8:11: steps[0].node: cut acts on no node"},

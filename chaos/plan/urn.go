@@ -121,7 +121,7 @@ func (p Plan) drawOne(l lots, b ball) Step {
 // drawNode draws the node of a fault that takes one; "": all of them, where it can be.
 func (p Plan) drawNode(l lots, f chaos.Fault) string {
 	takes := slices.ContainsFunc(f.Parameters, func(q proxy.Parameter) bool { return q.Name == "node" })
-	if !takes || p.Server.Nodes < 2 || !f.Clustered && l.chance("all nodes", 30) {
+	if !takes || p.Server.Nodes < 2 || !f.Clustered && !f.OneNode && l.chance("all nodes", 30) {
 		return ""
 	}
 	from := p.Random.Nodes

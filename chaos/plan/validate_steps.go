@@ -148,6 +148,8 @@ func (p Plan) nodes() []string {
 
 func (p Plan) checkNode(all *Problems, path string, s Step, spec chaos.Spec, fault chaos.Fault) {
 	if s.Node == "" {
+		_, named := spec.Params["node"]
+		all.when(fault.OneNode && p.Server.Nodes > 1 && !named, path+".fault", "%s needs a node: a cluster whose nodes all do so forgets its streams", spec.Name)
 		return
 	}
 	takes := slices.ContainsFunc(fault.Parameters, func(q proxy.Parameter) bool { return q.Name == "node" })
