@@ -13,7 +13,8 @@ import (
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+// updating says whether the goldens are to be written anew: teatest brings the flag.
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // sizes are one of each shape.
 var sizes = []struct{ w, h int }{{160, 48}, {80, 24}, {70, 18}, {50, 3}}
@@ -116,7 +117,7 @@ func compare(t *testing.T, path, got string) {
 		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	got = strings.Join(lines, "\n") + "\n"
-	if *update {
+	if updating() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}

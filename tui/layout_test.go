@@ -90,8 +90,8 @@ func TestArrange(t *testing.T) {
 // At every size and focus the panes fill what the rows leave, the one with the keys is there, and each has
 // room for more than its title.
 func TestArrangeFillsEverySize(t *testing.T) {
-	for w := 0; w <= 220; w += 7 {
-		for h := 0; h <= 70; h++ {
+	for _, w := range []int{0, 1, 59, 60, 79, 80, 81, 139, 140, 220} {
+		for _, h := range []int{0, 1, 5, 6, 7, 19, 20, 21, 24, 39, 40, 41, 48, 70} {
 			for _, focus := range panes {
 				l := Arrange(w, h, focus)
 				rows := strings.Join(drawn(t, l), "")

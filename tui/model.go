@@ -128,6 +128,9 @@ type tickMsg time.Time
 // overMsg says that the run has ended.
 type overMsg struct{}
 
+// manyMsg is what several keys have brought.
+type manyMsg []tea.Msg
+
 // doneMsg says what became of what a key asked for.
 type doneMsg struct {
 	text string
@@ -156,8 +159,15 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			msg.text = msg.err.Error()
 		}
 		m.say(msg.text)
+	case manyMsg:
+		for _, one := range msg {
+			if _, quit := one.(tea.QuitMsg); quit {
+				return m, tea.Quit
+			}
+			m.Update(one)
+		}
 	case tea.KeyMsg:
-		return m, m.key(msg)
+		return m, m.keys(msg)
 	}
 	return m, nil
 }

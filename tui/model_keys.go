@@ -9,6 +9,29 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
+// keys does what keys ask for that came at once: letters typed faster than they are read are one message.
+func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
+	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
+		return m.key(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		if cmd := m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}); cmd != nil {
+			all = append(all, cmd)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return func() tea.Msg {
+		var came manyMsg
+		for _, cmd := range all {
+			came = append(came, cmd())
+		}
+		return came
+	}
+}
+
 // key does what a key asks for.
 func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	if key.Matches(k, keyMap.interrupt) {

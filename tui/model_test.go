@@ -160,7 +160,7 @@ func TestHostileScreens(t *testing.T) {
 	s.event(reader.Event{Kind: session.KindPermissionDenied, Text: nasty[1]})
 	s.take()
 	keys := []string{"tab", "enter", "up", "pgup", "+", "?", "down", "esc", "/", "漢", "enter", " ", "-", "A", "!", "x", "y", "home", "end", "1", "2", "3", "4", "5", "6", "7"}
-	for i := range 400 {
+	for i := range 150 {
 		w, h := (i*37)%230, (i*13)%70
 		if i%50 == 0 {
 			w, h = 1, 1

@@ -32,7 +32,7 @@ func (m *Model) eventLine(e entry, selected bool, w int) string {
 	if m.table && e.reader >= 0 && len(m.opts.Readers) > 1 {
 		who = m.readerName(e.reader) + ": "
 	}
-	text := m.look.fit(" "+e.time.Format(timeForm)+" "+m.look.fit(string(e.source), 6)+" "+who+m.look.text(e.text), w)
+	text := m.look.fit(" "+e.time.Format(timeForm)+" "+m.look.fit(string(e.source), 6)+" "+who+m.look.text(clip(e.text, 4*w)), w)
 	if selected {
 		return m.look.paint(roleSelected, m.pointed(text))
 	}

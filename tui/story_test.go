@@ -176,7 +176,8 @@ func (s *story) do(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	if msg, ok := cmd().(doneMsg); ok {
+	switch msg := cmd().(type) {
+	case doneMsg, manyMsg:
 		s.m.Update(msg)
 	}
 }

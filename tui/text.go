@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -28,13 +29,21 @@ func clean(s string, ascii bool) string {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
 			b.WriteByte(' ')
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp), r == unicode.ReplacementChar, ascii && r > '~':
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp), r == utf8.RuneError, ascii && r > '~':
 			b.WriteByte('?')
 		default:
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
+}
+
+// clip cuts a text that is longer than can be shown, so that no more of it is looked at.
+func clip(s string, bytes int) string {
+	if len(s) <= bytes {
+		return s
+	}
+	return s[:bytes]
 }
 
 // fit makes a text exactly so many cells wide: what is too long is cut, and says so by its last sign.
