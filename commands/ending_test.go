@@ -165,3 +165,22 @@ func TestLoginTakenAway(t *testing.T) {
 		t.Errorf("stderr is %q", text)
 	}
 }
+
+// A server that may pass over messages without a sign is told, where that concerns the
+// reader; others are not.
+func TestServerThatPassesOverIsTold(t *testing.T) {
+	t.Parallel()
+	b := newStage(t, ending{})
+	for filters, warned := range map[string]bool{
+		"orders.a":          false,
+		"orders.a orders.b": b.js.Conn().ConnectedServerVersion() == "2.10.7",
+	} {
+		args := append([]string{"read", "ORDERS"}, strings.Fields(filters)...)
+		stdout, stderr := &awaited{seen: make(chan struct{})}, &awaited{seen: make(chan struct{})}
+		code := b.program(stdout, stderr, append(args, "--until-end", "--no-context", "--server", b.server.URL(), "--user", "open", "--password", "open")...)
+		told := strings.HasPrefix(stderr.String(), "nats-reader: warning: nats-server 2.10.7 may pass over messages")
+		if code != 0 || strings.Count(stdout.String(), "orders.a-") != 10 || told != warned || !told && stderr.String() != "" {
+			t.Errorf("%s: exit code %d\n%s%s", filters, code, stdout, stderr)
+		}
+	}
+}

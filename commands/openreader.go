@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -47,9 +48,18 @@ func closeReader(ctx context.Context, r *reader.Reader) error {
 	return r.Close(ctx)
 }
 
-// warnFilters tells a filter that no subject of the stream can ever match. Where
-// the stream may not be looked at there is no warning.
+// passingOver are the servers that may pass over messages of a consumer with several
+// filters while several publishers write, without a sign: 2.10.7 was measured to do so,
+// 2.10.22 not to.
+var passingOver = regexp.MustCompile(`^2\.10\.(\d|1\d|2[01])$`)
+
+// warnFilters tells a filter that no subject of the stream can ever match, and several
+// filters on a server that does not serve them well. Where the stream may not be looked
+// at there is no warning.
 func (p *program) warnFilters(ctx context.Context, js jetstream.JetStream, stream string, filters []string) {
+	if version := js.Conn().ConnectedServerVersion(); len(filters) > 1 && passingOver.MatchString(version) {
+		p.note("warning: nats-server %s may pass over messages of a consumer with several filters: read with one filter or none, or use 2.10.22 or newer", version)
+	}
 	if stream == "" || len(filters) == 0 {
 		return
 	}

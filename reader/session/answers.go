@@ -230,7 +230,10 @@ func (m *Machine) pull(now time.Duration) {
 		m.noteFull(now, s)
 		return
 	}
-	s.roomFor, s.waited = 0, s.waited || m.full && (m.pending > 0 || now >= m.fullAt+briefly)
+	s.roomFor = 0
+	if m.full && (m.pending > 0 || now >= m.fullAt+briefly) {
+		s.waited = m.readyAhead() + 1
+	}
 	m.noteRoom(now)
 	m.sendPull(now, s, q)
 }

@@ -167,7 +167,7 @@ func (m *Machine) acceptNext(now time.Duration, s *Session, d Delivery) Verdict 
 	if gone, ok := m.cursor.passed(d.Sequence); ok && !s.snapshot {
 		m.passOver(now, s, gone, before, d)
 	}
-	s.waited = false
+	s.waited = max(0, s.waited-1)
 	m.cursor, m.unread = Cursor{Sequence: d.Sequence, Time: d.Time}, false
 	m.buf.msgs++
 	m.buf.bytes += d.Size

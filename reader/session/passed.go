@@ -59,6 +59,7 @@ func (r *rest) takes(now time.Duration) {
 type passing struct {
 	filters int  // of a durable, as the server tells
 	sound   bool // the server is known to be free of the fault
+	dated   bool // the server tells its version: it is 2.11 or newer
 	clock   skew
 
 	seen   int    // messages accepted
@@ -74,7 +75,7 @@ type passing struct {
 
 // noteServer keeps what an answer tells of the server.
 func (p *passing) noteServer(sent, now time.Duration, f *ConsumerFacts) {
-	p.sound = passesNothing(f.Version)
+	p.sound, p.dated = passesNothing(f.Version), f.Version != ""
 	p.filters = len(f.Filters)
 	if f.At != 0 {
 		p.clock.atMost(now, f.At-int64(sent))

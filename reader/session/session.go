@@ -43,7 +43,7 @@ type Session struct {
 	dry       int           // pulls in a row that ended early and empty
 	pauseTill time.Duration // no pull before that
 	roomFor   int           // bytes that must be free before the next pull
-	waited    bool          // a full buffer held its pulls back since its last message, while something waited
+	waited    int           // the next messages that tell what went while a full buffer held its pulls back
 	alone     bool          // the next pull takes one message without a bound in bytes
 	obeyed    bool          // a limit was obeyed and the next pull is its test
 }

@@ -272,13 +272,15 @@ func (w *world) oneConsumer() {
 }
 
 // idle looks whether a reader that has all it wants leaves the API alone. One that
-// reads a part of the stream is given a message before: the first one behind a full
-// buffer has it look at what it passed over, within Expires.
+// reads a part of the stream is given messages before: the first ones behind a full
+// buffer have it look at what it passed over, within Expires.
 func (w *world) idle() {
 	if w.readers[0].cfg.Filter != 0 {
 		for subject := range w.plan.SubjectsOf {
 			w.publish(subject)
+			w.publish(subject)
 		}
+		w.publish(0) // what comes next lies right behind it
 		w.run(w.now + w.readers[0].cfg.Expires + time.Second)
 	}
 	before := make([]int, len(w.readers))
