@@ -1,8 +1,6 @@
 package matrix
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
@@ -36,7 +34,7 @@ type Outcome struct {
 	// Silence is the longest time without a message from the first fault on, to the next message; of a deaf one to
 	// the end of the run; of one that gave up how long after the first fault it did.
 	Silence time.Duration `json:"silence_ns"`
-	// After is how long messages waited, at most, after the fault had ended that made them.
+	// After is how much of such a time was left, at most, when the last fault that acted meanwhile had ended.
 	After time.Duration `json:"after_ns"`
 	Took  time.Duration `json:"took_ns"` // the run
 
@@ -66,7 +64,7 @@ func OutcomeOf(c Cell, r result.Run, quiet bool) Outcome {
 		Duplicated: v.Duplicated, OutOfOrder: v.OutOfOrder, Redelivered: v.Redelivered, Told: v.Told, APIRequests: v.APIRequests, Left: v.Orphans,
 		Reasons: firsts(v.Reasons()), Error: cut(r.Error),
 	}
-	first, last := bounds(r)
+	first := firstFault(r)
 	if first.IsZero() {
 		o.End = None
 		return o
@@ -75,31 +73,23 @@ func OutcomeOf(c Cell, r result.Run, quiet bool) Outcome {
 		o.End, o.Silence, o.Lost, o.Unread = GaveUp, max(at.Sub(first), 0), v.Lost, 0
 		return o
 	}
-	o.Silence = longest(r, first, quiet)
-	for _, x := range v.Recoveries {
-		o.After = max(o.After, x.Took)
+	for _, x := range spells(r, first, quiet) {
+		o.Silence, o.After = max(o.Silence, x.Length()), max(o.After, after(r, x))
+		if x.Open {
+			o.End = Deaf
+		}
 	}
-	if slices.ContainsFunc(spans(r), func(s oracle.Span) bool { return s.Open && s.To.After(first) }) {
-		o.End, o.After = Deaf, max(o.After, r.Ended.Sub(last))
-	}
-	o.After = min(o.After, o.Silence)
 	return o
 }
 
-// bounds are when the first fault came and the last one was over; zero: none came.
-func bounds(r result.Run) (first, last time.Time) {
+// firstFault is when the first fault came; zero: none did.
+func firstFault(r result.Run) (first time.Time) {
 	for _, f := range r.Faults {
-		if f.From.IsZero() {
-			continue
-		}
-		if first.IsZero() || f.From.Before(first) {
+		if !f.From.IsZero() && (first.IsZero() || f.From.Before(first)) {
 			first = f.From
 		}
-		if end := cmp.Or(f.To, f.From); end.After(last) {
-			last = end
-		}
 	}
-	return first, last
+	return first
 }
 
 // ended is when the target ended by itself; zero: it did not.
@@ -111,9 +101,6 @@ func ended(v oracle.Verdict) time.Time {
 	}
 	return time.Time{}
 }
-
-// spans are the times in which the target was deaf, or silent while messages waited.
-func spans(r result.Run) []oracle.Span { return slices.Concat(r.Silences, r.Deaf) }
 
 // Bounds of the texts of a cell.
 const (

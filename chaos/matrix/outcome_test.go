@@ -30,10 +30,6 @@ func silent(r result.Run, from, to time.Duration, open bool) result.Run {
 }
 
 func TestOutcomes(t *testing.T) {
-	recovered := func(r result.Run, took time.Duration) result.Run {
-		r.Verdict.Recoveries = append(r.Verdict.Recoveries, oracle.Recovery{Took: took, Recovered: true})
-		return r
-	}
 	deaf := silent(story(5*s, 6*s, 5, 6, 7), 5*s, 20*s, true)
 	deaf.Verdict = oracle.Verdict{Finding: oracle.Broken, Lost: 44, LostPostfix: 40}
 	gone := story(5*s, 5*s)
@@ -52,16 +48,16 @@ func TestOutcomes(t *testing.T) {
 		words string
 	}{
 		"read on":                         {story(5*s, 6*s), false, Outcome{End: Reads}, "✔ 0.0s"},
-		"silent from the fault":           {recovered(silent(story(5*s, 5*s), 5100*time.Millisecond, 9*s, false), 4*s), false, Outcome{End: Reads, Silence: 3900 * time.Millisecond, After: 3900 * time.Millisecond}, "✔ 3.9s"},
+		"silent from the fault":           {silent(story(5*s, 5*s), 5100*time.Millisecond, 9*s, false), false, Outcome{End: Reads, Silence: 3900 * time.Millisecond, After: 3900 * time.Millisecond}, "✔ 3.9s"},
 		"back before the fault's end":     {silent(story(5*s, 15*s), 5*s, 12*s, false), false, Outcome{End: Reads, Silence: 7 * s}, "✔ 7.0s/0.0s"},
-		"silent before it, and through":   {silent(story(5*s, 6*s), 4*s, 7*s, false), false, Outcome{End: Reads, Silence: 2 * s}, "✔ 2.0s/0.0s"},
+		"silent before it, and through":   {silent(story(5*s, 6*s), 4*s, 7*s, false), false, Outcome{End: Reads, Silence: 2 * s, After: s}, "✔ 2.0s/1.0s"},
 		"silent only before it":           {silent(story(5*s, 6*s), 2*s, 4*s, false), false, Outcome{End: Reads}, "✔ 0.0s"},
-		"nobody could publish":            {recovered(silent(story(5*s, 8*s, 5, 6, 7), 8200*time.Millisecond, 9*s, false), s), false, Outcome{End: Reads, Silence: 4 * s, After: s}, "✔ 4.0s/1.0s"},
-		"nobody was to publish":           {silent(story(5*s, 8*s, 5, 6, 7), 8200*time.Millisecond, 9*s, false), true, Outcome{End: Reads, Silence: 800 * time.Millisecond}, "✔ 0.8s/0.0s"},
+		"nobody could publish":            {silent(story(5*s, 8*s, 5, 6, 7), 8200*time.Millisecond, 9*s, false), false, Outcome{End: Reads, Silence: 4 * s, After: s}, "✔ 4.0s/1.0s"},
+		"nobody was to publish":           {silent(story(5*s, 8*s, 5, 6, 7), 8200*time.Millisecond, 9*s, false), true, Outcome{End: Reads, Silence: 800 * time.Millisecond, After: 800 * time.Millisecond}, "✔ 0.8s"},
 		"nothing read, and no fault acts": {story(5*s, 6*s, 10, 11, 12), false, Outcome{End: Reads}, "✔ 0.0s"},
 		"its ordinary pace":               {story(5*s, 8*s, 1, 2, 6, 7), false, Outcome{End: Reads}, "✔ 0.0s"},
-		"two silences":                    {silent(silent(story(5*s, 5*s), 5*s, 7*s, false), 12*s, 15*s, false), false, Outcome{End: Reads, Silence: 3 * s}, "✔ 3.0s/0.0s"},
-		"deaf by its own word":            {ours, false, Outcome{End: Reads, Silence: 4 * s}, "✔ 4.0s/0.0s"},
+		"two silences":                    {silent(silent(story(5*s, 5*s), 5*s, 7*s, false), 12*s, 15*s, false), false, Outcome{End: Reads, Silence: 3 * s, After: 3 * s}, "✔ 3.0s"},
+		"deaf by its own word":            {ours, false, Outcome{End: Reads, Silence: 4 * s, After: 4 * s}, "✔ 4.0s"},
 		"deaf":                            {deaf, false, Outcome{End: Deaf, Silence: 15 * s, After: 14 * s, Unread: 40, Lost: 4}, "✘ deaf −40, lost 4"},
 		"gave up":                         {gone, false, Outcome{End: GaveUp, Silence: 2 * s, Lost: 3}, "✘ gave up 2.0s"},
 		"skipped":                         {skipped, false, Outcome{End: Reads, Lost: 9, Duplicated: 2, OutOfOrder: 1}, "✘ 0.0s, lost 9, twice 2, disorder 1"},

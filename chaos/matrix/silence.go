@@ -8,15 +8,14 @@ import (
 	"github.com/an-open-reader/nats-reader/chaos/result"
 )
 
-// longest is the longest time without a message from the first fault on: while messages waited, and, unless nothing was
-// to be published, while a fault kept everybody from publishing.
-func longest(r result.Run, first time.Time, quiet bool) (most time.Duration) {
-	all := spans(r)
+// spells are the times without a message from the first fault on, joined where they touch: while messages waited, and,
+// unless nothing was to be published, while a fault kept everybody from publishing.
+func spells(r result.Run, first time.Time, quiet bool) (joined []oracle.Span) {
+	all := slices.Concat(r.Silences, r.Deaf)
 	if !quiet {
 		all = append(all, unread(r)...)
 	}
 	slices.SortFunc(all, func(a, b oracle.Span) int { return a.From.Compare(b.From) })
-	var from, to time.Time
 	for _, s := range all {
 		if !s.To.After(first) {
 			continue
@@ -24,22 +23,36 @@ func longest(r result.Run, first time.Time, quiet bool) (most time.Duration) {
 		if s.From.Before(first) {
 			s.From = first
 		}
-		if from.IsZero() || s.From.After(to.Add(r.Series.Step)) {
-			from = s.From
+		n := len(joined)
+		if n == 0 || s.From.After(joined[n-1].To.Add(r.Series.Step)) {
+			joined = append(joined, s)
+			continue
 		}
-		if s.To.After(to) {
-			to = s.To
+		last := &joined[n-1]
+		last.Open = last.Open || s.Open
+		if s.To.After(last.To) {
+			last.To = s.To
 		}
-		most = max(most, to.Sub(from))
 	}
-	return most
+	return joined
+}
+
+// after is how much of a time was left when the last fault that acted meanwhile had ended.
+func after(r result.Run, s oracle.Span) time.Duration {
+	from := s.From
+	for _, f := range r.Faults {
+		if f.From.Before(s.To) && f.To.After(from) {
+			from = f.To
+		}
+	}
+	return max(s.To.Sub(from), 0)
 }
 
 // unread are the times in which nothing was read while a fault acted, to a step of the series: those longer than each
 // before the first fault.
 func unread(r result.Run) (all []oracle.Span) {
 	s := r.Series
-	first, _ := bounds(r)
+	first := firstFault(r)
 	var pace time.Duration
 	for i := 0; i < len(s.Read); i++ {
 		from := i

@@ -89,7 +89,7 @@ func squareOf(all []Outcome) square {
 // Words say what came of one cell.
 func (o Outcome) Words() string { return squareOf([]Outcome{o}).String() }
 
-// silence is how long nothing was read, from the fault, and how long messages waited behind its end where that is
+// silence is how long nothing was read, from the fault, and what of it was left at its end where that is
 // another figure.
 func silence(o Outcome) string {
 	text := tenths(o.Silence)
@@ -239,8 +239,8 @@ func (n Count) words() string {
 }
 
 // legend says how squares are read.
-const legend = `Seconds: the longest time without a message, from the fault to the next message; behind a stroke how long messages waited
-after the fault had ended. deaf −n: open at the end, n stored messages unread. gave up: it ended by itself, so long after the fault.
+const legend = `Seconds: the longest time without a message, from the fault to the next message; behind a stroke what of it was left
+when the fault had ended. deaf −n: open at the end, n stored messages unread. gave up: it ended by itself, so long after the fault.
 lost n: passed over for good. ✔ the contract held, ✘ broken, ? could not be judged, · not played.`
 
 // Words is the last line of every report in words.
