@@ -294,6 +294,22 @@ func TestStepDownInACluster(t *testing.T) {
 	}
 }
 
+// A consumer that pushes is one to faults, too.
+func TestFaultsOnAPushConsumer(t *testing.T) {
+	s := newStage(t)
+	_, err := s.env.JS.CreatePushConsumer(t.Context(), "S", jetstream.ConsumerConfig{Name: "push", DeliverSubject: "deliver.here", AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env.Status, s.env.Consumer, s.env.AllowServerFaults, s.env.TargetName = nil, "push", true, "push"
+	if _, err := s.env.Inject(t.Context(), s.spec("delete-consumer")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.env.JS.PushConsumer(t.Context(), "S", "push"); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
 // A reader that is between two consumers has another one soon.
 func TestFaultsWaitForTheReadersNextConsumer(t *testing.T) {
 	s := newStage(t)

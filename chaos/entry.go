@@ -68,14 +68,13 @@ func (e *Entry) Undo(ctx context.Context, js jetstream.JetStream) error {
 // resume ends the pause, or gives the consumer the longer one it had before. A
 // pause that somebody made meanwhile is theirs.
 func (e *Entry) resume(ctx context.Context, js jetstream.JetStream) error {
-	c, err := js.Consumer(ctx, e.Stream, e.Consumer)
+	info, err := consumerInfo(ctx, js, e.Stream, e.Consumer)
 	if gone(err) {
 		return nil // the reader has another meanwhile
 	}
 	if err != nil {
 		return fmt.Errorf("consumer %s: %w", e.Consumer, err)
 	}
-	info := c.CachedInfo()
 	if until := info.Config.PauseUntil; info.Paused && until != nil && !until.Equal(e.Until) {
 		return nil
 	}

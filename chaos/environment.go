@@ -175,11 +175,27 @@ func (e *Environment) consumerNow(ctx context.Context) (*jetstream.ConsumerInfo,
 	if name == "" {
 		return nil, errNoConsumer
 	}
-	c, err := e.JS.Consumer(ctx, e.Stream, name)
+	info, err := consumerInfo(ctx, e.JS, e.Stream, name)
 	if err != nil {
 		return nil, fmt.Errorf("consumer %s: %w", name, err)
 	}
-	return c.CachedInfo(), nil
+	return info, nil
+}
+
+// consumerInfo looks at a consumer that is pulled from, or that pushes.
+func consumerInfo(ctx context.Context, js jetstream.JetStream, stream, name string) (*jetstream.ConsumerInfo, error) {
+	c, err := js.Consumer(ctx, stream, name)
+	if err == nil {
+		return c.CachedInfo(), nil
+	}
+	if !errors.Is(err, jetstream.ErrNotPullConsumer) {
+		return nil, err
+	}
+	push, err := js.PushConsumer(ctx, stream, name)
+	if err != nil {
+		return nil, err
+	}
+	return push.CachedInfo(), nil
 }
 
 // atLeast compares the first two parts of a server's version.

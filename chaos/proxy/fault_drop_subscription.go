@@ -3,7 +3,7 @@ package proxy
 var dropSubscription = Entry{
 	Name:  "drop-subscription",
 	Where: "to the server, between two frames of the client",
-	Words: "the server forgets a subscription while the client believes it is still there: an UNSUB for it is put in. Without subject or sid: the inboxes of pulls",
+	Words: "the server forgets a subscription while the client believes it is still there: an UNSUB for it is put in. Without subject or sid: the inboxes that JetStream delivers to",
 	Undo:  "none: the client hears of it again by subscribing anew",
 	Once:  true,
 	Parameters: []Parameter{
@@ -42,7 +42,7 @@ func (d *subscriptionDropper) start(a *applied, conns []*conn) {
 
 func (d *subscriptionDropper) chosen(sub *subscription) bool {
 	if d.sid == "" && d.subject == "" {
-		return sub.pulls
+		return sub.pulls || sub.fed
 	}
 	return (d.sid == "" || d.sid == sub.sid) && d.subject.matches(sub.subject)
 }

@@ -57,6 +57,43 @@ func TestDropSubscription(t *testing.T) {
 	}
 }
 
+// A push consumer's inbox is known by what JetStream delivers to it; a subscription of another kind is left alone.
+func TestDropSubscriptionOfAPush(t *testing.T) {
+	b := newBed(t)
+	nc := b.dial(true)
+	js := b.stream(b.direct(), 1)
+	inbox, err := nc.SubscribeSync("deliver.here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := nc.SubscribeSync("news")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = js.CreatePushConsumer(b.ctx, "ORDERS", jetstream.ConsumerConfig{DeliverSubject: "deliver.here", AckPolicy: jetstream.AckNonePolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inbox.NextMsg(limit); err != nil {
+		t.Fatal(err)
+	}
+	b.apply("drop-subscription")
+	if f := b.log.waitFirings(t, 1)[0]; f.Frame.Subject != "deliver.here" {
+		t.Errorf("fired on %+v", f.Frame)
+	}
+	b.usablePing(nc)
+	b.publish(js, 1)
+	if err := js.Conn().Publish("news", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.NextMsg(limit); err != nil {
+		t.Errorf("another subscription: %v", err)
+	}
+	if n, _, _ := inbox.Pending(); n != 0 || len(b.proxy.Firings()) != 1 {
+		t.Errorf("%d arrived on the forgotten inbox, %d firings", n, len(b.proxy.Firings()))
+	}
+}
+
 func TestDropSubscriptionBySubject(t *testing.T) {
 	b := newBed(t)
 	nc := b.dial(false)

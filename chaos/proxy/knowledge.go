@@ -237,6 +237,8 @@ func (k *knowledge) received(f *frame, last *counter) {
 	}
 	if sub.pulls {
 		sub.told(f, code)
+	} else if !sub.fed {
+		sub.fed = isDelivery(f)
 	}
 	if sub.delivered++; sub.max > 0 && sub.delivered >= sub.max {
 		k.subs.remove(sub.sid)

@@ -8,6 +8,7 @@ type subscription struct {
 	delivered           uint64 // messages the server sent on it
 	max                 uint64 // the server ends it after so many; 0: never
 	pulls               bool   // its subject matched the reply of a pull
+	fed                 bool   // JetStream delivers to it unasked, as to a push consumer's
 	forgotten           bool   // the server was made to forget it, or never heard of it
 
 	waiting                          []*pull // on this inbox, the next to be served first
