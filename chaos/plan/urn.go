@@ -36,7 +36,7 @@ func (p Plan) urn() (all []ball) {
 			return
 		}
 		f, _ := chaos.FindFault(spec.Name)
-		if !named && f.Destructive || len(p.misfits(spec, f)) > 0 {
+		if !named && f.Destructive || len(p.misfits(spec, f)) > 0 || p.beyondReach(f) {
 			return
 		}
 		i := slices.IndexFunc(all, func(b ball) bool { return b.text == spec.Fault() })
@@ -56,6 +56,11 @@ func (p Plan) urn() (all []ball) {
 		put(w.Fault, w.weight(), true)
 	}
 	return all
+}
+
+// beyondReach says whether a fault acts on code that a program of its own has inside.
+func (p Plan) beyondReach(f chaos.Fault) bool {
+	return TargetKind(p.Target.Name) == "exec" && f.Layer == chaos.LayerReader && f.Name != "freeze-reader"
 }
 
 // drawn gives the steps of the random section: plain ones.

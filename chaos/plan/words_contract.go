@@ -102,9 +102,13 @@ const (
 )
 
 // Allowance is how long the target may be deaf beyond the faults where the contract sets
-// no limit: detection twice and two recoveries, by its settings.
+// no limit: detection twice and two recoveries, by its settings. Those are for the reader:
+// for any other target it is what a reader by itself has.
 func (p Plan) Allowance() time.Duration {
 	t := p.Target
+	if TargetKind(orElse(t.Name, TargetReader)) != TargetReader {
+		return oracle.DefaultDeafness()
+	}
 	return oracle.DeafnessLimit(orElse(t.Heartbeat, readerHeartbeat), orElse(t.AttemptTimeout, readerAttempt), orElse(t.RetryMax, readerRetryMax))
 }
 
