@@ -27,7 +27,7 @@ func recoveries(periods []Period, spans []Span, end time.Time) []Recovery {
 		next, more := following(p, periods, end)
 		until := to
 		for _, s := range spans {
-			if s.To.Before(p.From) || s.From.After(until.Add(recoveryGrace)) || more && !s.From.Before(next) {
+			if s.To.Before(p.From) || s.From.After(until.Add(recoveryGrace)) || more && ofNext(s, to, next) {
 				continue
 			}
 			if s.To.After(until) {
@@ -42,6 +42,12 @@ func recoveries(periods []Period, spans []Span, end time.Time) []Recovery {
 		all = append(all, r)
 	}
 	return all
+}
+
+// ofNext says whether a span is the doing of the next fault, though it may begin a little before that: a reader is
+// deaf from its last answer on.
+func ofNext(s Span, to, next time.Time) bool {
+	return !s.From.Before(next) || s.To.After(next) && s.From.After(to.Add(together))
 }
 
 // following is when the first fault begins that comes behind another, and not with it.

@@ -148,7 +148,7 @@ func TestRecoveryEndsAtTheNextFault(t *testing.T) {
 	x.fault("drop-message", 11*s, 11*s+500*ms, 0)
 	one(11*s, 300*ms) // within a second of the recovery before, and not its doing
 	x.fault("cut", 12*s, 12*s, 0)
-	one(12*s, 150*ms)
+	one(12*s-10*ms, 160*ms) // it waited before the cut, and not since the fault before
 	x.fault("half-open", 20*s, 20*s, 0)
 	one(20*s, 3*s) // until 23.001 s, over the next fault
 	x.fault("delete-consumer", 22*s, 22*s, 0)
