@@ -12,7 +12,7 @@ import (
 
 // hands makes the faults of a run: those of the schedule, and those that somebody makes by hand.
 type hands struct {
-	env  *chaos.Environment
+	env  func(reader int) *chaos.Environment
 	tell func(chaos.Firing)
 	bug  func(*chaos.Panic) // ends the run
 
@@ -29,11 +29,17 @@ type hands struct {
 	fired     map[*chaos.Runner]bool
 }
 
-// newHands checks the schedule. From then on the environment belongs to the hands.
-func newHands(env *chaos.Environment, specs []chaos.Spec, tell func(chaos.Firing), bug func(*chaos.Panic)) (*hands, error) {
-	h := &hands{env: env, tell: tell, bug: bug, on: map[string]int{}, fired: map[*chaos.Runner]bool{}}
+// newHands checks the schedule, whose faults act on the first reader. env gives what faults act on.
+func newHands(env func(reader int) *chaos.Environment, specs []chaos.Spec, tell func(chaos.Firing), bug func(*chaos.Panic)) (*hands, error) {
+	first := env(0)
+	h := &hands{env: func(n int) *chaos.Environment {
+		// A copy of the first one shares what was done to the server.
+		e, of := *first, env(n)
+		e.Status, e.Stream = of.Status, of.Stream
+		return &e
+	}, tell: tell, bug: bug, on: map[string]int{}, fired: map[*chaos.Runner]bool{}}
 	var err error
-	h.scheduled, err = chaos.NewRunner(env, specs, func(f chaos.Firing) { h.told(f); tell(f) })
+	h.scheduled, err = chaos.NewRunner(first, specs, func(f chaos.Firing) { h.told(f); tell(f) })
 	return h, err
 }
 
@@ -79,7 +85,7 @@ func (h *hands) run(ctx context.Context) {
 var errNotReading = errors.New("the run makes no faults at the moment")
 
 // refused says why a fault cannot be made by hand now; "": it can.
-func (h *hands) refused(s chaos.Spec) string {
+func (h *hands) refused(reader int, s chaos.Spec) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	entry, _ := chaos.FindFault(s.Name)
@@ -91,7 +97,7 @@ func (h *hands) refused(s chaos.Spec) string {
 	case entry.Layer == chaos.LayerProcess && h.process > 0:
 		return "another fault of the server's process is on: 0 undoes it"
 	}
-	env := *h.env
+	env := h.env(reader)
 	if entry.Destructive {
 		env.TargetName = env.Stream // it is asked for
 	}
@@ -102,16 +108,16 @@ func (h *hands) refused(s chaos.Spec) string {
 }
 
 // fire makes a fault at once. typed is what was typed as the name of the target.
-func (h *hands) fire(s chaos.Spec, typed string) error {
-	if why := h.refused(s); why != "" {
+func (h *hands) fire(reader int, s chaos.Spec, typed string) error {
+	if why := h.refused(reader, s); why != "" {
 		return fmt.Errorf("%s: %s", s.Name, why)
 	}
-	env := *h.env
+	env := h.env(reader)
 	if typed != "" {
 		env.TargetName = typed
 	}
 	var r *chaos.Runner
-	r, err := chaos.NewRunner(&env, []chaos.Spec{s}, func(f chaos.Firing) {
+	r, err := chaos.NewRunner(env, []chaos.Spec{s}, func(f chaos.Firing) {
 		if f.Phase == chaos.PhaseFired {
 			h.mu.Lock()
 			h.fired[r] = true

@@ -3,6 +3,7 @@ package commands
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,18 +31,17 @@ type exporter struct {
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // export writes the JSON lines of a record, and reports of the run, and says where.
-func (x exporter) export(run result.Run) (string, error) {
-	name := "nats-reader-" + strings.Trim(unsafeInName.ReplaceAllString(run.Name, "-"), "-.") + "-" + x.now().Format("20060102-150405")
+func (x exporter) export(of string, runs []result.Run) (string, error) {
+	name := "nats-reader-" + strings.Trim(unsafeInName.ReplaceAllString(of, "-"), "-.") + "-" + x.now().Format("20060102-150405")
 	base := filepath.Join(x.dir, name)
-	var err error
-	if run.Events, run.EventsDropped, err = x.record.events(); err != nil {
+	if err := x.record.events(runs); err != nil {
 		return "", err
 	}
 	if err := x.write(base + ".jsonl"); err != nil {
 		return "", fmt.Errorf("export: %w", err)
 	}
 	written := []string{".jsonl"}
-	whole := func(w io.Writer, f report.Format) error { return report.Write(w, f, run) }
+	whole := func(w io.Writer, f report.Format) error { return report.Write(w, f, runs...) }
 	for _, form := range []report.Format{report.Markdown, report.HTML} {
 		if err := writeReport(base+form.Extension(), form, whole); err != nil {
 			return "", fmt.Errorf("export: %w", err)
@@ -59,34 +59,44 @@ func (x exporter) write(path string) error {
 	return errors.Join(x.record.copyTo(f), f.Close())
 }
 
-// events gives the first events of the reader that a record has, and how many it does not give.
-func (r *recordFile) events() (events []json.RawMessage, left uint64, err error) {
+// events gives the runs of several readers, or of one, the first events that a record has of each.
+func (r *recordFile) events(runs []result.Run) error {
 	f, err := os.Open(r.path)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxLine)
 	schema := []byte(`"schema":"` + session.EventSchema + `"`)
 	for lines.Scan() {
-		if !bytes.Contains(lines.Bytes()[:min(len(lines.Bytes()), 200)], schema) || !json.Valid(lines.Bytes()) {
+		if !bytes.Contains(lines.Bytes()[:min(len(lines.Bytes()), 400)], schema) {
 			continue
 		}
-		if len(events) >= result.MaxEvents {
-			left++
-			continue
+		var one struct {
+			Reader string `json:"reader"`
 		}
-		events = append(events, json.RawMessage(bytes.Clone(lines.Bytes())))
+		if json.Unmarshal(lines.Bytes(), &one) != nil {
+			continue // it is being written
+		}
+		for i := range runs {
+			switch run := &runs[i]; {
+			case one.Reader != "" && one.Reader != run.Name:
+			case len(run.Events) >= result.MaxEvents:
+				run.EventsDropped++
+			default:
+				run.Events = append(run.Events, json.RawMessage(bytes.Clone(lines.Bytes())))
+			}
+		}
 	}
-	return events, left, lines.Err()
+	return lines.Err()
 }
 
 // resultOf is what a run has come to so far, for a report.
-func (c *scene) resultOf(made *hands, end oracle.Ending, v oracle.Verdict) result.Run {
+func (c *watched) resultOf(made *hands, end oracle.Ending, v oracle.Verdict) result.Run {
 	seen := c.oracle.Observe(end)
 	run := result.Run{
-		Name: c.plan.name(), Title: "watch " + c.plan.title(), Target: "reader", Began: c.began, Ended: end.Time,
+		Name: cmp.Or(c.name, c.plan.name()), Title: "watch " + c.plan.title(), Target: "reader", Began: c.began, Ended: end.Time,
 		Verdict: v, Expected: oracle.Held, Met: v.Finding == oracle.Held, ExitCode: exitOf(v.Finding),
 		Server:   result.Server{Version: c.manage.Conn().ConnectedServerVersion(), Nodes: max(c.plan.nodes, 1), Replicas: 1, Storage: "file", Foreign: !c.plan.demo},
 		Sessions: seen.Sessions, Deaf: seen.Deaf, Silences: seen.Silences, Series: seen.Series, APIRequests: seen.Requests,

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -143,14 +144,16 @@ func (p *past) line(b []byte) error {
 	return nil
 }
 
-// number is which reader a line tells of.
+// number is which reader a line tells of; -1: of none. One that the head does not name is a new one.
 func (p *past) number(name string) int {
-	for i, known := range p.head.Readers {
-		if known == name {
-			return i
-		}
+	if name == "" && len(p.head.Readers) > 0 {
+		return -1
 	}
-	return 0
+	if i := slices.Index(p.head.Readers, name); i >= 0 || name == "" {
+		return max(i, 0)
+	}
+	p.head.Readers = append(p.head.Readers, name)
+	return len(p.head.Readers) - 1
 }
 
 // sum takes in the last line.
@@ -247,7 +250,11 @@ func (p *program) replay(c *cli.Context, plan watchPlan) error {
 	if !plan.screen {
 		for _, i := range run.items {
 			if i.Line != "" && i.Line != run.summary {
-				if _, err := fmt.Fprintf(p.stdout, "%s %s\n", i.Time.Local().Format(plainTime), visible(i.Line)); err != nil {
+				text := i.Line
+				if i.Reader >= 0 && i.Reader < len(run.head.Readers) {
+					text = run.head.Readers[i.Reader] + ": " + text
+				}
+				if _, err := fmt.Fprintf(p.stdout, "%s %s\n", i.Time.Local().Format(plainTime), visible(text)); err != nil {
 					return err
 				}
 			}

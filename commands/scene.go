@@ -3,8 +3,8 @@ package commands
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,18 +15,16 @@ import (
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
-	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // scene is all that watch reads on and looks at: the server, the connections, the
 // proxy, and what judges.
 type scene struct {
-	lines  teller
-	looks  []onlooker
-	plan   watchPlan
-	s      settings
-	oracle *oracle.Oracle
-	tag    string // marks the consumers of this run
+	lines   teller
+	plan    watchPlan
+	s       settings
+	readers []*watched
+	tag     string // marks the consumers of this run
 
 	lab     *lab.Server // nil: a foreign server, or a cluster
 	cluster *lab.Cluster
@@ -38,14 +36,10 @@ type scene struct {
 	began   time.Time
 	closers []func() // in the order of their making
 
-	asked atomic.Uint64 // requests of the reader to the JetStream API
-
 	mu    sync.Mutex
 	acted map[string]int // how often a fault of the wire has acted
 
 	pace chaos.Pace // of what is done with the messages
-
-	last atomic.Pointer[handed] // what was handed out last; nil: nothing, or nobody looks on
 }
 
 // tagKey marks a consumer with the run of watch it belongs to, so that what is
@@ -53,12 +47,13 @@ type scene struct {
 const tagKey = "nats-reader.watch"
 
 // setScene makes the scene or, after an error, leaves nothing of it.
-func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, lines teller, looks []onlooker) (*scene, error) {
-	c := &scene{lines: lines, looks: looks, plan: plan, s: s, tag: nuid.Next(), began: time.Now(), acted: map[string]int{}}
-	c.oracle = oracle.New(oracle.Rules{
-		Measure: plan.measure(), OthersPublish: true, Filtered: len(plan.config.Subjects) > 0, AtLeastOnce: plan.config.Durable != "",
-		Deafness: oracle.DeafnessLimit(heartbeatOf(plan.config), defaultAttemptTimeout, longestPause(plan.config)),
-	})
+func (p *program) setScene(ctx context.Context, s settings, plan watchPlan, told teller, each func(number int, name string) audience) (*scene, error) {
+	c := &scene{lines: told, plan: plan, s: s, tag: nuid.Next(), began: time.Now(), acted: map[string]int{}}
+	for i, one := range plan.readers() {
+		w := c.newWatched(one.name, one.cfg, each(i, one.name))
+		w.number = i
+		c.readers = append(c.readers, w)
+	}
 	set := c.setForeign
 	if plan.demo {
 		set = c.setDemo
@@ -90,15 +85,15 @@ func (c *scene) setForeign(ctx context.Context, p *program) error {
 	if c.read, err = c.connect(ctx, p, through...); err != nil {
 		return err
 	}
-	if c.plan.config.Stream != "" {
-		p.warnFilters(ctx, c.manage, c.plan.config.Stream, c.plan.config.Subjects)
+	for _, stream := range c.plan.streams {
+		p.warnFilters(ctx, c.manage, stream, c.plan.config.Subjects)
 	}
 	return nil
 }
 
 // refuseEarly tells what the safety rules forbid before anything is connected.
 func (c *scene) refuseEarly() error {
-	env := c.environment(nil)
+	env := c.environment()
 	for _, f := range c.plan.faults {
 		if entry, _ := chaos.FindFault(f.Name); entry.Layer == chaos.LayerWire {
 			continue // they act on our own connection, through the proxy that is to come
@@ -166,8 +161,8 @@ func (c *scene) connect(ctx context.Context, p *program, extra ...nats.Option) (
 	return c.s.jetStream(nc)
 }
 
-// environment is what faults act on, once there is a reader.
-func (c *scene) environment(r *reader.Reader) *chaos.Environment {
+// environment is what faults act on before there is a reader.
+func (c *scene) environment() *chaos.Environment {
 	env := &chaos.Environment{
 		Stream: c.plan.config.Stream, JS: c.manage, Proxy: c.proxy, Lab: c.lab, Cluster: c.cluster,
 		AllowServerFaults: c.plan.allowFaults, TargetName: c.plan.targetName, Journal: c.plan.journal,
@@ -176,12 +171,14 @@ func (c *scene) environment(r *reader.Reader) *chaos.Environment {
 	if c.plan.demo {
 		env.ReaderUser, env.Connected = true, c.read.Conn().ConnectedServerName
 	}
-	if r != nil {
-		env.Status = r.Status
-		if env.Stream == "" {
-			env.Stream = r.Status().Stream // found from the subject
-		}
-	}
+	return env
+}
+
+// environmentOf is what faults act on, and the reader whose consumer it is.
+func (c *scene) environmentOf(number int) *chaos.Environment {
+	w := c.readers[number]
+	env := c.environment()
+	env.Status, env.Stream = w.r.Status, w.stream()
 	return env
 }
 
@@ -215,5 +212,12 @@ func (c *scene) orphans(ctx context.Context, stream string) int {
 
 // describe says what is read, for the first line.
 func (c *scene) describe() string {
-	return fmt.Sprintf("reading %s", readerTarget(c.plan.config))
+	if len(c.plan.streams) > 1 {
+		return fmt.Sprintf("reading streams %s with %d readers", strings.Join(c.plan.streams, ", "), len(c.readers))
+	}
+	text := "reading " + readerTarget(c.plan.config)
+	if len(c.readers) > 1 {
+		text += fmt.Sprintf(" with %d readers", len(c.readers))
+	}
+	return text
 }

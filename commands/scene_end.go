@@ -12,7 +12,8 @@ import (
 // drain gives the reader the time to come to what is stored: as long as it may be
 // deaf after the faults, and twice that on a slow machine. An interrupt, and the
 // end of the reader, end it.
-func (c *scene) drain(ctx context.Context, r *reader.Reader, end *oracle.Ending) {
+func (c *watched) drain(ctx context.Context, end *oracle.Ending) {
+	r := c.r
 	limit := c.drainLimit()
 	if ctx.Err() != nil {
 		limit = drainInterrupt
@@ -45,7 +46,8 @@ const settling = 250 * time.Millisecond
 
 // awaitAnswer lets the end wait until the server has answered the reader behind the last
 // fault: without an answer nobody knows whether it hears anything yet.
-func (c *scene) awaitAnswer(ctx context.Context, r *reader.Reader, end *oracle.Ending) {
+func (c *watched) awaitAnswer(ctx context.Context, end *oracle.Ending) {
+	r := c.r
 	if len(end.Periods) == 0 || ctx.Err() != nil {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
 )
@@ -18,28 +17,35 @@ const (
 
 // look tells the onlookers where the reader stands and what would be judged, until stop is called, which may
 // be called again, or ctx ends.
-func (c *scene) look(ctx context.Context, r *reader.Reader, made *hands) (stop func()) {
-	if len(c.looks) == 0 {
+func (c *scene) look(ctx context.Context, made *hands) (stop func()) {
+	if len(c.readers[0].looks) == 0 {
 		return func() {}
 	}
-	c.plan.view.begin(c, r, made)
+	c.plan.view.begin(c, made)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		defer c.plan.guard()
-		look, judge := time.NewTicker(lookEvery), time.NewTicker(judgeEvery)
+		slower := time.Duration(1 + len(c.readers)/50)
+		look, judge := time.NewTicker(slower*lookEvery), time.NewTicker(slower*judgeEvery)
 		defer look.Stop()
 		defer judge.Stop()
-		c.lookOnce(r)
-		c.judgeSoFar(r, made)
+		for _, w := range c.readers {
+			w.lookOnce()
+			w.judgeSoFar(made)
+		}
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-look.C:
-				c.lookOnce(r)
+				for _, w := range c.readers {
+					w.lookOnce()
+				}
 			case <-judge.C:
-				c.judgeSoFar(r, made)
+				for _, w := range c.readers {
+					w.judgeSoFar(made)
+				}
 			}
 		}
 	})
@@ -49,7 +55,7 @@ func (c *scene) look(ctx context.Context, r *reader.Reader, made *hands) (stop f
 	}
 }
 
-func (c *scene) lookOnce(r *reader.Reader) {
+func (c *watched) lookOnce() {
 	if len(c.looks) == 0 {
 		return
 	}
@@ -57,22 +63,22 @@ func (c *scene) lookOnce(r *reader.Reader) {
 	if h == nil {
 		h = &handed{}
 	}
-	s, now := r.Status(), time.Now()
+	s, now := c.r.Status(), time.Now()
 	for _, l := range c.looks {
 		l.snapshot(now, s, *h)
 	}
 }
 
 // endNow is the ending of a run that is cut short now: what is not read yet is not lost.
-func (c *scene) endNow(r *reader.Reader, made *hands) oracle.Ending {
+func (c *watched) endNow(made *hands) oracle.Ending {
 	return oracle.Ending{
-		Time: time.Now(), Interrupted: true, Periods: chaos.Judged(made.periods()), Failed: made.failed(),
-		APIRequests: requests(r.Status()), Orphans: oracle.NotCounted, SkipsOnReset: c.plan.config.OnReset != reader.OnResetRestart,
+		Time: time.Now(), Interrupted: true, Periods: c.periods(made), Failed: made.failed(),
+		APIRequests: requests(c.r.Status()), Orphans: oracle.NotCounted, SkipsOnReset: c.cfg.OnReset != reader.OnResetRestart,
 	}
 }
 
-func (c *scene) judgeSoFar(r *reader.Reader, made *hands) {
-	end := c.endNow(r, made)
+func (c *watched) judgeSoFar(made *hands) {
+	end := c.endNow(made)
 	v := c.oracle.Judge(end)
 	for _, l := range c.looks {
 		l.judged(end.Time, v, false)
@@ -80,7 +86,7 @@ func (c *scene) judgeSoFar(r *reader.Reader, made *hands) {
 }
 
 // judged tells the verdict.
-func (c *scene) judged(v oracle.Verdict) {
+func (c *watched) judged(v oracle.Verdict) {
 	for _, l := range c.looks {
 		l.judged(time.Now(), v, true)
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
 	"github.com/an-open-reader/nats-reader/reader"
-	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
 // Times of watch itself.
@@ -27,74 +25,89 @@ const (
 var errOver = errors.New("the time of the run is over")
 
 // run reads, makes the faults, ends everything in order, and judges. The error is
-// why the reader did not open, or ended by itself.
+// why a reader did not open, or ended by itself.
 //
 //	open > steady and faults > faults undone > publisher stops > drain > close > judge
 func (c *scene) run(ctx context.Context) (oracle.Verdict, error) {
-	cfg := c.plan.config
-	if cfg.Durable == "" {
-		cfg.Metadata = map[string]string{tagKey: c.tag}
-	}
-	cfg.Observer = func(e reader.Event) {
-		defer c.plan.guard()
-		c.oracle.Event(e)
-		c.lines.event(e)
-		if e.Kind == session.KindAPIRequest {
-			c.asked.Add(1)
-		}
-	}
 	c.lines.note(c.describe())
 	opening, opened := c.untilOver(ctx)
-	r, err := openReader(opening, c.s, c.read, cfg)
+	err := c.each(func(w *watched) error { return w.open(opening) })
 	opened()
+	defer func() {
+		for _, w := range c.readers {
+			w.finish()
+		}
+	}()
 	if err != nil {
-		v := unjudged(c.plan, explainError(err).problem)
-		v.APIRequests = c.asked.Load()
-		return v, err
+		return c.notOpen(ctx, err)
 	}
-	var reading sync.WaitGroup
-	readCtx, stopReading := context.WithCancel(context.WithoutCancel(ctx))
-	reading.Go(func() { defer c.plan.guard(); c.consume(readCtx, r) })
-	finish := func() {
-		stopReading()
-		reading.Wait()
-	}
-	defer finish()
-
-	env := c.environment(r)
-	made, err := newHands(env, c.plan.faults, c.firing, func(p *chaos.Panic) { c.plan.caught(p, p.Stack) })
+	made, err := newHands(c.environmentOf, c.plan.faults, c.firing, func(p *chaos.Panic) { c.plan.caught(p, p.Stack) })
 	if err != nil {
-		return unjudged(c.plan, explainError(err).problem), errors.Join(err, closeReader(ctx, r))
+		return c.notOpen(ctx, err)
 	}
-	stopLooking := c.look(ctx, r, made)
+	stopLooking := c.look(ctx, made)
 	defer stopLooking()
-	c.act(ctx, r, made)
+	c.act(ctx, made)
 
-	end := oracle.Ending{Periods: chaos.Judged(made.periods()), Failed: made.failed(), SkipsOnReset: cfg.OnReset != reader.OnResetRestart}
-	c.drain(ctx, r, &end)
-	c.awaitAnswer(ctx, r, &end)
-	end.Err = ownEnd(r)
-	end.Interrupted = ctx.Err() != nil
-	end.Time = time.Now()
-	cleaned := c.tellWait("the clean-up on the server")
-	if err := closeReader(ctx, r); err != nil {
-		c.lines.note("the reader could not clean up", "error", err.Error())
-	}
-	cleaned()
-	finish()
+	ends := make([]oracle.Ending, len(c.readers))
+	c.each(func(w *watched) error { //nolint:errcheck // there is none
+		ends[w.number] = w.end(ctx, made)
+		return nil
+	})
 	c.tellIdle(made.periods())
-	end.APIRequests = requests(r.Status())
-	end.Orphans = c.awaitNoOrphans(ctx, env.Stream)
-	verdict := c.oracle.Judge(end)
+	c.countOrphans(ctx, ends)
 	stopLooking()
-	c.lookOnce(r)
-	c.judged(verdict)
-	return verdict, end.Err
+	var verdicts []oracle.Verdict
+	var failed []error
+	for i, w := range c.readers {
+		v := w.oracle.Judge(ends[i])
+		verdicts = append(verdicts, v)
+		failed = append(failed, ends[i].Err)
+		w.lookOnce()
+		w.judged(v)
+	}
+	return c.together(verdicts), firstOf(failed)
+}
+
+// each does something with every reader at the same time, and gives the first error in their order.
+func (c *scene) each(do func(*watched) error) error {
+	errs := make([]error, len(c.readers))
+	var doing sync.WaitGroup
+	for i, w := range c.readers {
+		doing.Go(func() {
+			defer c.plan.guard()
+			errs[i] = do(w)
+		})
+	}
+	doing.Wait()
+	return firstOf(errs)
+}
+
+func firstOf(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notOpen closes what is open where the rest is not, and judges nothing.
+func (c *scene) notOpen(ctx context.Context, err error) (oracle.Verdict, error) {
+	v := unjudged(c.plan, explainError(err).problem)
+	errs := []error{err}
+	for _, w := range c.readers {
+		v.APIRequests += w.asked.Load()
+		if w.r != nil {
+			errs = append(errs, closeReader(ctx, w.r))
+		}
+	}
+	return v, errors.Join(errs...)
 }
 
 // act lets publisher, faults and progress run until the time is over, a signal
 // comes, or the reader ends; then the faults are undone, then the publisher stops.
-func (c *scene) act(ctx context.Context, r *reader.Reader, made *hands) {
+func (c *scene) act(ctx context.Context, made *hands) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if c.plan.duration > 0 {
@@ -105,15 +118,19 @@ func (c *scene) act(ctx context.Context, r *reader.Reader, made *hands) {
 	defer stopPublishing()
 	var others, publisher sync.WaitGroup
 	if c.publish != nil {
-		p := chaos.NewPublisher(c.publish, c.oracle, demoSubject, demoWriter, demoRate)
+		p := chaos.NewPublisher(c.publish, ledgers(c.readers), demoSubject, demoWriter, demoRate)
 		publisher.Go(func() { defer c.plan.guard(); p.Run(publishing) })
 		c.lines.note("demo publisher is running", "subject", demoSubject, "rate", fmt.Sprintf("%d/s", demoRate))
 	}
-	others.Go(func() { defer c.plan.guard(); c.progress(ctx, r) })
+	ended, allEnded := c.allEnded(ctx)
+	defer allEnded()
+	for _, w := range c.readers {
+		others.Go(func() { defer c.plan.guard(); w.progress(ctx) })
+	}
 	others.Go(func() { defer c.plan.guard(); made.run(ctx) })
 	select {
 	case <-ctx.Done():
-	case <-r.Done():
+	case <-ended:
 		cancel(errOver)
 	case <-c.plan.over:
 		cancel(errOver)
@@ -123,55 +140,45 @@ func (c *scene) act(ctx context.Context, r *reader.Reader, made *hands) {
 	publisher.Wait()
 }
 
-// consume hands every message to the oracle, until the reader ends or ctx does.
-func (c *scene) consume(ctx context.Context, r *reader.Reader) {
-	buffer := make([]reader.Message, batchSize)
-	for {
-		n, err := r.NextBatch(ctx, buffer)
-		now := time.Now()
-		for _, m := range buffer[:n] {
-			d := oracle.Delivery{Sequence: m.Sequence, ConsumerSequence: m.ConsumerSequence, Session: m.Session, Time: now}
-			if c.plan.demo {
-				d.ID = string(m.Data)
-			}
-			c.oracle.Read(d)
-			c.pace.Wait(ctx)
-			if c.plan.config.Durable != "" {
-				if ackErr := m.Ack(); ackErr != nil && ctx.Err() == nil {
-					c.lines.note("an ack could not be sent", "error", ackErr.Error())
-				}
+// allEnded gives a channel that is closed when no reader is left. over waits for who looks after that.
+func (c *scene) allEnded(ctx context.Context) (ended <-chan struct{}, over func()) {
+	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		for _, w := range c.readers {
+			select {
+			case <-w.r.Done():
+			case <-ctx.Done():
+				return
 			}
 		}
-		if n > 0 && len(c.looks) > 0 {
-			c.last.Store(&handed{stored: buffer[n-1].Timestamp, read: now})
-		}
-		var failure *reader.RecoveryError
-		switch {
-		case err == nil:
-		case errors.As(err, &failure) && r.Err() == nil && ctx.Err() == nil && !errors.Is(err, io.EOF):
-			c.lines.note("the reader raised an error and goes on healing", "error", failure.Error()) // --on-error raise
-		default:
-			return
-		}
+		close(done)
+	})
+	return done, func() {
+		cancel()
+		waiting.Wait()
 	}
 }
 
-// progress tells how far the reader is, as long as it moves or changes its state.
-func (c *scene) progress(ctx context.Context, r *reader.Reader) {
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	before, then := r.Status(), time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			s := r.Status()
-			if s.Delivered != before.Delivered || s.State != before.State {
-				c.lines.progress(now, s, float64(s.Delivered-before.Delivered)/now.Sub(then).Seconds())
-			}
-			before, then = s, now
-		}
+// ledgers tell every oracle what the publisher does.
+type ledgers []*watched
+
+func (all ledgers) Attempted(id string, at time.Time) {
+	for _, w := range all {
+		w.oracle.Attempted(id, at)
+	}
+}
+
+func (all ledgers) Acknowledged(id string, sequence uint64, at time.Time) {
+	for _, w := range all {
+		w.oracle.Acknowledged(id, sequence, at)
+	}
+}
+
+func (all ledgers) Deduplicated(id string) {
+	for _, w := range all {
+		w.oracle.Deduplicated(id)
 	}
 }
 
@@ -191,14 +198,6 @@ func (c *scene) tellIdle(periods []chaos.Period) {
 			c.lines.note("fault " + p.Spec.Fault() + " met nothing to act on")
 		}
 	}
-}
-
-// requests is how many JetStream API requests the reader has sent, pulls apart.
-func requests(s reader.Status) (n uint64) {
-	for _, sent := range s.APIRequests {
-		n += sent
-	}
-	return n
 }
 
 func longestPause(cfg reader.Config) time.Duration {

@@ -27,6 +27,7 @@ const (
 	flagRecord            = "record"
 	flagReplay            = "replay"
 	flagSpeed             = "speed"
+	flagReaders           = "readers"
 )
 
 const watchDescription = `On a terminal it is a screen: the sessions and why they ended, the flow, the
@@ -45,6 +46,10 @@ ends it. The figures are then measured against the ids the server
 acknowledged to the publisher, on another stream by consumer and stream
 sequences. --demo-nodes 3 lets it be a cluster, and the stream have three
 replicas.
+
+STREAM may be several, apart by commas, and --readers N reads each N times:
+the screen then lists the readers, the most suspicious first. All share one
+connection; --inject acts on the first.
 
 --record FILE keeps the run as JSON lines, each one written at once; --replay
 FILE plays it again on the screen, with seek, at any --speed. It also takes
@@ -65,6 +70,7 @@ func (p *program) watchCommand() *cli.Command {
 		&cli.IntFlag{Name: flagDemoNodes, Usage: "let the demo be a cluster of `N` servers", Value: 1},
 		boolFlag(flagPlain, "", "one line an event, on a terminal too"),
 		boolFlag(flagArm, "", "let the keys of the screen make faults"),
+		&cli.IntFlag{Name: flagReaders, Usage: "watch `N` readers of each stream", Value: 1},
 		&cli.StringFlag{Name: flagRecord, Usage: "keep the run in `FILE`, as JSON lines"},
 		&cli.StringFlag{Name: flagReplay, Usage: "play the run in `FILE` again"},
 		&cli.Float64Flag{Name: flagSpeed, Usage: "`TIMES` as fast, of a replay", Value: 1},
@@ -77,7 +83,7 @@ func (p *program) watchCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "watch", Usage: "a reader under your eyes: a screen or lines, a verdict at the end",
-		ArgsUsage: "[STREAM [FILTER...]]", Description: watchDescription,
+		ArgsUsage: "[STREAM[,STREAM...] [FILTER...]]", Description: watchDescription,
 		Flags:  slices.Concat(flags, lookFlags(), startFlags(), readerFlags()),
 		Action: p.watch,
 	}
@@ -120,15 +126,19 @@ func (p *program) watch(c *cli.Context) error {
 func (p *program) watchRun(ctx context.Context, stop context.CancelFunc, outer context.Context, s settings, plan watchPlan) (err error) {
 	lines := &printer{json: plan.json, out: p.stdout, gone: stop}
 	told := tellers{lines}
-	var looks []onlooker
+	each := func(_ int, name string) audience { return audience{lines: lines.of(name)} }
 	if plan.screen {
 		if plan.view, err = p.openView(plan, stop, plan.crashes); err != nil {
 			return err
 		}
 		defer plan.view.close()
 		plan.over = plan.view.over
-		t := screenTeller{put: plan.view.feed.Put}
-		told, looks = tellers{t}, []onlooker{t}
+		put := plan.view.feed.Put
+		told = tellers{screenTeller{put: put, reader: -1}}
+		each = func(number int, _ string) audience {
+			t := screenTeller{put: put, reader: number}
+			return audience{t, []onlooker{t}}
+		}
 	} else {
 		unwatch := watchOutput(p.stdout, stop)
 		defer unwatch()
@@ -139,10 +149,15 @@ func (p *program) watchRun(ctx context.Context, stop context.CancelFunc, outer c
 	}
 	if record != nil {
 		defer func() { err = closing(err, record.file.close()) }()
-		told, looks = append(told, record), append(looks, record)
+		told = append(told, record)
+		screen := each
+		each = func(number int, name string) audience {
+			a, r := screen(number, name), record.of(name)
+			return audience{tellers{a.lines, r}, append(a.looks, r)}
+		}
 		plan.view.keeps(record.file)
 	}
-	verdict, err := p.play(ctx, s, plan, told, looks)
+	verdict, err := p.play(ctx, s, plan, told, each)
 	plan.view.close()
 	if crash := plan.crashes.err(); crash != nil {
 		return crash
@@ -189,7 +204,7 @@ func (p *program) record(plan watchPlan) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := recordHead{Version: p.version, Title: plan.title(), Where: plan.where}
+	head := recordHead{Version: p.version, Title: plan.title(), Where: plan.where, Readers: plan.readerNames()}
 	return newRecorder(f, head, func() { p.note("warning: the run is kept no more: %v", f.failure()) }), nil
 }
 
@@ -204,9 +219,9 @@ func closing(err, record error) error {
 }
 
 // play sets the scene, runs it, and leaves nothing of it.
-func (p *program) play(ctx context.Context, s settings, plan watchPlan, told tellers, looks []onlooker) (oracle.Verdict, error) {
+func (p *program) play(ctx context.Context, s settings, plan watchPlan, told teller, each func(int, string) audience) (oracle.Verdict, error) {
 	defer plan.guard()
-	scene, err := p.setScene(ctx, s, plan, told, looks)
+	scene, err := p.setScene(ctx, s, plan, told, each)
 	if err != nil {
 		return oracle.Verdict{}, err
 	}

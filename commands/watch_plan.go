@@ -23,6 +23,8 @@ type watchPlan struct {
 	duration    time.Duration // 0: until interrupted
 	faults      []chaos.Spec
 	config      reader.Config
+	streams     []string // several, or the one of config; none: it is found from the subject
+	perStream   int      // readers of each stream
 	allowFaults bool
 	targetName  string
 	journal     *chaos.Journal // of faults on a server that is not the demo's
@@ -42,7 +44,7 @@ type watchPlan struct {
 func watchPlanOf(c *cli.Context, now time.Time) (watchPlan, error) {
 	w := watchPlan{
 		demo: c.Bool(flagDemo), nodes: c.Int(flagDemoNodes), duration: c.Duration(flagDuration),
-		allowFaults: c.Bool(flagAllowServerFaults), targetName: c.String(flagTargetName),
+		allowFaults: c.Bool(flagAllowServerFaults), targetName: c.String(flagTargetName), perStream: c.Int(flagReaders),
 	}
 	var err error
 	if w.json, err = wantsJSON(c); err != nil {
@@ -75,13 +77,96 @@ func watchPlanOf(c *cli.Context, now time.Time) (watchPlan, error) {
 		if err != nil && c.NArg() == 0 {
 			return w, usage{problem: "a stream is missing", hint: "nats-reader watch STREAM, or nats-reader watch --demo"}
 		}
+		if err == nil {
+			err = w.splitStreams()
+		}
+		if err == nil {
+			err = w.checkReaders(c)
+		}
 		return w, err
 	}
 	if c.NArg() > 0 {
 		return w, usage{problem: fmt.Sprintf("watch --demo brings its own stream: %q is one too many", c.Args().First()), hint: "leave out --demo or the stream"}
 	}
-	w.config.Stream = demoStream
-	return w, nil
+	w.config.Stream, w.streams = demoStream, []string{demoStream}
+	return w, w.checkReaders(c)
+}
+
+// one is a reader that is to be watched.
+type one struct {
+	name string // "": the only one
+	cfg  reader.Config
+}
+
+// readers are those of the plan, named by their streams.
+func (w watchPlan) readers() []one {
+	if len(w.streams) < 2 && w.perStream < 2 {
+		return []one{{cfg: w.config}}
+	}
+	streams := w.streams
+	if len(streams) == 0 {
+		streams = []string{""}
+	}
+	var all []one
+	for _, stream := range streams {
+		for i := range w.perStream {
+			r := one{name: stream, cfg: w.config}
+			if stream == "" {
+				r.name = w.name()
+			}
+			r.cfg.Stream = stream
+			if w.perStream > 1 {
+				r.name += fmt.Sprintf("#%d", i+1)
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func (w watchPlan) readerNames() []string {
+	var names []string
+	for _, r := range w.readers() {
+		if r.name != "" {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// maxReaders is how many readers one run watches.
+const maxReaders = 1000
+
+// checkReaders tells readers that cannot be told apart, or are too many.
+func (w *watchPlan) checkReaders(c *cli.Context) error {
+	n := max(len(w.streams), 1) * w.perStream
+	switch {
+	case w.perStream < 1 || n > maxReaders:
+		return usage{problem: fmt.Sprintf("flag --%s: %d is not 1 to %d in all", flagReaders, w.perStream, maxReaders)}
+	case n > 1 && w.config.Name != "":
+		return usage{problem: fmt.Sprintf("flag --%s: %d readers cannot have one consumer's name", flagName, n), hint: "leave it out: each gets a name of its own"}
+	case n > 1 && w.config.Durable != "":
+		return usage{problem: fmt.Sprintf("flag --%s: what %d readers of one durable must read is not known", flagDurable, n), hint: "watch one reader of it"}
+	}
+	return nil
+}
+
+// splitStreams reads several streams, apart by commas.
+func (w *watchPlan) splitStreams() error {
+	if w.config.Stream == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(w.config.Stream, ",") {
+		switch {
+		case name == "":
+			return usage{problem: fmt.Sprintf("%q: the name of a stream is missing between commas", w.config.Stream)}
+		case slices.Contains(w.streams, name):
+			return usage{problem: fmt.Sprintf("stream %s is named twice", name), hint: "--" + flagReaders + " 2 reads it twice"}
+		}
+		w.streams = append(w.streams, name)
+	}
+	w.config.Stream = w.streams[0]
+	return nil
 }
 
 // readReplay reads what concerns a replay.
@@ -167,7 +252,11 @@ func (w watchPlan) title() string {
 	if w.demo {
 		return fmt.Sprintf("stream %s of a demo: %d messages a second", demoStream, demoRate)
 	}
-	return strings.Join(append([]string{w.config.Stream}, w.config.Subjects...), "  ")
+	streams := w.streams
+	if len(streams) == 0 {
+		streams = []string{""}
+	}
+	return strings.TrimSpace(strings.Join(append([]string{strings.Join(streams, ", ")}, w.config.Subjects...), "  "))
 }
 
 // name is short, for files.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos"
+	"github.com/an-open-reader/nats-reader/chaos/result"
 	"github.com/an-open-reader/nats-reader/reader"
 	"github.com/an-open-reader/nats-reader/tui"
 )
@@ -37,7 +38,6 @@ type watchView struct {
 
 	mu          sync.Mutex
 	scene       *scene
-	reader      *reader.Reader
 	hands       *hands
 	kept        *recordFile
 	interrupted bool
@@ -59,7 +59,7 @@ func (p *program) openView(plan watchPlan, stop context.CancelFunc, crash *crash
 	}
 	model, err := tui.NewModel(v.feed, tui.Options{
 		Title: plan.title(), Where: plan.where, Theme: plan.look.theme, Colors: plan.look.colors, ASCII: plan.look.ascii,
-		Armed: plan.armed,
+		Armed: plan.armed, Readers: plan.readerNames(),
 		Hands: tui.Hands{
 			Disarmed: disarmed, Refused: v.refused, Target: v.target, Fire: v.fire, Clear: v.clear,
 			Export: v.export, Quit: v.quit, Interrupt: v.interrupt, Copy: func(text string) error { return v.screen.Copy(text) },
@@ -153,13 +153,13 @@ func (v *watchView) wasInterrupted() bool {
 }
 
 // begin gives the keys something to act on.
-func (v *watchView) begin(c *scene, r *reader.Reader, made *hands) {
+func (v *watchView) begin(c *scene, made *hands) {
 	if v == nil {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.scene, v.reader, v.hands = c, r, made
+	v.scene, v.hands = c, made
 }
 
 func (v *watchView) made() *hands {
@@ -176,27 +176,27 @@ func (v *watchView) quit() {
 	v.end()
 }
 
-func (v *watchView) refused(_ int, s chaos.Spec) string {
+func (v *watchView) refused(reader int, s chaos.Spec) string {
 	if h := v.made(); h != nil {
-		return h.refused(s)
+		return h.refused(reader, s)
 	}
 	return "the reader is not open yet"
 }
 
-func (v *watchView) target(int) string {
+func (v *watchView) target(reader int) string {
 	if h := v.made(); h != nil {
-		return h.env.Stream
+		return h.env(reader).Stream
 	}
 	return ""
 }
 
-func (v *watchView) fire(_ int, s chaos.Spec, typed string) error {
+func (v *watchView) fire(reader int, s chaos.Spec, typed string) error {
 	defer v.crash.guard()
 	h := v.made()
 	if h == nil {
 		return errNotReading
 	}
-	return h.fire(s, typed)
+	return h.fire(reader, s, typed)
 }
 
 func (v *watchView) clear() (string, error) {
@@ -219,14 +219,17 @@ func (v *watchView) keeps(f *recordFile) {
 // export writes the whole run so far into the current folder.
 func (v *watchView) export() (string, error) {
 	v.mu.Lock()
-	c, r, made, kept := v.scene, v.reader, v.hands, v.kept
+	c, made, kept := v.scene, v.hands, v.kept
 	v.mu.Unlock()
 	if c == nil {
 		return "", errors.New("there is nothing to export yet: the reader is not open")
 	}
-	end := c.endNow(r, made)
-	run := c.resultOf(made, end, c.oracle.Judge(end))
-	return exporter{record: kept, now: time.Now}.export(run)
+	var runs []result.Run
+	for _, w := range c.readers {
+		end := w.endNow(made)
+		runs = append(runs, w.resultOf(made, end, w.oracle.Judge(end)))
+	}
+	return exporter{record: kept, now: time.Now}.export(c.plan.name(), runs)
 }
 
 // sum prints what the screen has shown, for whoever looks at the terminal afterwards.
@@ -235,16 +238,28 @@ func (v *watchView) sum(lines *printer) {
 		return
 	}
 	v.mu.Lock()
-	c, r, made := v.scene, v.reader, v.hands
+	c, made := v.scene, v.hands
 	v.mu.Unlock()
 	if c == nil {
 		return
 	}
-	s := r.Status()
-	lines.note("watched "+readerTarget(c.plan.config), "for", time.Since(c.began).Round(time.Second).String(), "server", c.manage.Conn().ConnectedUrlRedacted())
-	lines.note("read", "messages", fmt.Sprint(s.Delivered), "bytes", fmt.Sprint(s.Bytes), "position", fmt.Sprint(s.Position),
-		"gaps", fmt.Sprint(s.Gaps), "dropped", fmt.Sprint(s.DuplicatesDropped), "missed", fmt.Sprint(s.Missed))
-	lines.note("sessions replaced", countsOf(s.Replaced)...)
+	var all reader.Status
+	replaced := map[reader.Cause]uint64{}
+	for _, w := range c.readers {
+		s := w.r.Status()
+		all.Delivered += s.Delivered
+		all.Bytes += s.Bytes
+		all.Gaps += s.Gaps
+		all.DuplicatesDropped += s.DuplicatesDropped
+		all.Missed += s.Missed
+		for cause, n := range s.Replaced {
+			replaced[cause] += n
+		}
+	}
+	lines.note("watched "+strings.TrimPrefix(c.describe(), "reading "), "for", time.Since(c.began).Round(time.Second).String(), "server", c.manage.Conn().ConnectedUrlRedacted())
+	lines.note("read", "messages", fmt.Sprint(all.Delivered), "bytes", fmt.Sprint(all.Bytes),
+		"gaps", fmt.Sprint(all.Gaps), "dropped", fmt.Sprint(all.DuplicatesDropped), "missed", fmt.Sprint(all.Missed))
+	lines.note("sessions replaced", countsOf(replaced)...)
 	fired := map[string]uint64{}
 	for _, p := range made.periods() {
 		fired[p.Spec.Name]++

@@ -16,6 +16,7 @@ type book struct {
 	lines   lines
 	faults  faultBook
 	dropped int // items that came too fast
+	items   int // that were told
 }
 
 // readerBook is what is known of one reader.
@@ -40,6 +41,7 @@ func newBook(names []string) *book {
 
 // add folds an item in.
 func (b *book) add(i Item) {
+	b.items++
 	if b.began.IsZero() {
 		b.began = i.Time
 	}

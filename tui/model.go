@@ -82,7 +82,8 @@ type Model struct {
 	flash   string
 	flashed time.Time
 
-	picked   int         // in the table of readers
+	picked   int // in the table of readers
+	ranked   ranking
 	session  int         // the number of the selected session; 0: the newest
 	expanded map[int]int // session numbers, by reader
 	fault    int         // selected in the menu
@@ -242,8 +243,15 @@ func (m *Model) arrange() { m.layout = Arrange(m.width, m.height, m.focus) }
 // say shows a remark in the last line for a while.
 func (m *Model) say(text string) { m.flash, m.flashed = text, m.now }
 
-// current is the reader that is looked at.
-func (m *Model) current() *readerBook { return m.book.readers[min(m.reader, len(m.book.readers)-1)] }
+// at is the number of the reader that is looked at: in the table the selected one.
+func (m *Model) at() int {
+	if m.table {
+		return m.pickedReader()
+	}
+	return min(m.reader, len(m.book.readers)-1)
+}
+
+func (m *Model) current() *readerBook { return m.book.readers[m.at()] }
 
 // rectOf gives where a pane is; false: it is not on the screen.
 func (m *Model) rectOf(p Pane) (Rect, bool) {

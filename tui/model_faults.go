@@ -87,7 +87,7 @@ func (m *Model) choose(i int) tea.Cmd {
 		return nil
 	}
 	if m.opts.Hands.Refused != nil {
-		if why := m.opts.Hands.Refused(m.reader, e.spec()); why != "" {
+		if why := m.opts.Hands.Refused(m.at(), e.spec()); why != "" {
 			m.say(e.Name + ": " + why)
 			return nil
 		}
@@ -103,7 +103,7 @@ func (m *Model) choose(i int) tea.Cmd {
 // fire makes a fault; what it does is said at once.
 func (m *Model) fire(e menuEntry, typed string) tea.Cmd {
 	m.say(fmt.Sprintf("%s: %s (%s)", e.Name, e.Does, e.lasts()))
-	reader, hands := m.reader, m.opts.Hands
+	reader, hands := m.at(), m.opts.Hands
 	return func() tea.Msg {
 		if err := hands.Fire(reader, e.spec(), typed); err != nil {
 			return doneMsg{err: err}
@@ -117,7 +117,7 @@ func (m *Model) target() string {
 	if m.opts.Hands.Target == nil {
 		return ""
 	}
-	return m.opts.Hands.Target(m.reader)
+	return m.opts.Hands.Target(m.at())
 }
 
 // typeName takes a key of the name that a destructive fault asks for.

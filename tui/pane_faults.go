@@ -113,7 +113,7 @@ func (m *Model) refused(e menuEntry) string {
 	case m.noFaults() != "":
 		return m.noFaults()
 	case m.opts.Hands.Refused != nil:
-		return m.opts.Hands.Refused(m.reader, e.spec())
+		return m.opts.Hands.Refused(m.at(), e.spec())
 	}
 	return ""
 }

@@ -4,10 +4,26 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
-// bySuspicion orders the readers: what needs a look comes first.
+// ranking is an order of the readers at a time.
+type ranking struct {
+	at    time.Time
+	items int // that had been folded in
+	order []int
+}
+
+// bySuspicion orders the readers: what needs a look comes first. It is made once for each drawing.
 func (m *Model) bySuspicion() []int {
+	if r := m.ranked; r.at.Equal(m.seen()) && r.items == m.book.items && len(r.order) == len(m.book.readers) {
+		return r.order
+	}
+	m.ranked = ranking{m.seen(), m.book.items, m.rank()}
+	return m.ranked.order
+}
+
+func (m *Model) rank() []int {
 	now := m.seen()
 	ranks := make([]int, len(m.book.readers))
 	order := make([]int, len(m.book.readers))

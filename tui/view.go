@@ -95,17 +95,21 @@ func (m *Model) titleMore(p Pane) string {
 
 // remark is what stands at the right of a title.
 func (m *Model) remark(p Pane) string {
+	if p == PaneSessions && m.table {
+		return fmt.Sprintf("%d readers, the most suspicious first", len(m.book.readers))
+	}
 	r := m.current()
 	switch p {
 	case PaneSessions:
-		if m.table {
-			return fmt.Sprintf("%d readers, the most suspicious first", len(m.book.readers))
-		}
 		text := fmt.Sprintf("%d, %d replaced", len(r.sessions.rows)+r.sessions.forgotten, r.sessions.replaced())
 		if d := r.longestDeaf(m.seen()); d > 0 {
 			text += ", longest deaf " + length(d)
 		}
 		return text
+	case PaneFlow:
+		if len(m.opts.Readers) > 1 {
+			return "of " + m.readerName(m.at())
+		}
 	case PaneFaults:
 		return m.faultRemark()
 	case PaneEvents:
