@@ -113,7 +113,8 @@ func endProgram(ts *testscript.TestScript, _ bool, args []string) {
 	delete(p.byName, args[0])
 }
 
-// consumer STREAM NAME ours|foreign|durable: makes a consumer.
+// consumer STREAM NAME ours|foreign|durable|forever: makes a consumer; the last kind never
+// lapses.
 func makeConsumer(ts *testscript.TestScript, _ bool, args []string) {
 	js, ctx, done := manage(ts)
 	defer done()
@@ -123,6 +124,8 @@ func makeConsumer(ts *testscript.TestScript, _ bool, args []string) {
 		cfg.Metadata = map[string]string{chaos.OwnerKey: "a script"}
 	case "durable":
 		cfg.Durable = args[1]
+	case "forever":
+		cfg.Durable, cfg.InactiveThreshold = args[1], 0
 	}
 	_, err := js.CreateConsumer(ctx, args[0], cfg)
 	ts.Check(err)

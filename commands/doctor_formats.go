@@ -160,7 +160,7 @@ func writeDoctorMarkdown(to io.Writer, w doctorPlan, r doctor.Report) error {
 		for i, step := range f.Do {
 			line := plain(step.Text)
 			if step.Command != "" {
-				line = strings.TrimSpace(line + " `" + strings.ReplaceAll(printable(step.Command), "`", "'") + "`")
+				line = strings.TrimPrefix(line+": `"+strings.ReplaceAll(printable(step.Command), "`", "'")+"`", ": ")
 			}
 			fmt.Fprintf(&out, "%d. %s\n", i+1, line)
 		}

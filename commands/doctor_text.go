@@ -46,9 +46,9 @@ func printable(s string) string {
 
 func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 	var out strings.Builder
-	out.WriteString(fold(r.Text, 0) + "\n")
+	out.WriteString(r.Text + "\n") // one line, for those that look for it
 	for _, f := range r.Findings {
-		fmt.Fprintf(&out, "\n%s\n", fold(printable(findingHead(f)), 0))
+		fmt.Fprintf(&out, "\n%s\n", printable(findingHead(f)))
 		fmt.Fprintf(&out, "  %s\n", fold(printable(capital(f.Text))+".", 2))
 		widest := 0
 		for _, fact := range f.Facts {

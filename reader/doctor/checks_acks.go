@@ -47,7 +47,7 @@ func (s *subject) stuck(c *Consumer) Finding {
 	case redelivers:
 		cause, text, severity = "acks_denied", "the same messages are sent again and again, and no ack arrives", Critical
 		steps = []string{
-			"look at the reader's permission to publish to $JS.ACK." + c.Stream + "." + c.Name + ".>: $ nats-reader doctor " + word(c.Stream) + " with its credentials tries it",
+			"look at the reader's permission to publish to $JS.ACK." + c.Stream + "." + c.Name + ".>; with the reader's credentials: $ nats-reader doctor " + word(c.Stream),
 			"look whether its handler takes longer than ack_wait, or ends without an ack",
 		}
 	case nacked || over && pulled:

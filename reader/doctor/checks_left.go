@@ -88,7 +88,7 @@ func storm(s *subject) (found []Finding) {
 			Severity: Warning, Stream: g.stream, Text: fmt.Sprintf("%d consumers named like %s were made in %s", len(g.names), g.names[0], age(watched)), Facts: facts,
 			Do: steps(
 				"read the reader's own log: it says why it gives each consumer up; nats-reader explain WORD tells what that means",
-				"$ nats events --js-advisory   (shows who makes and who deletes them)",
+				"see who makes and who deletes them: $ nats events --js-advisory",
 				"compare its heartbeat with the inactive threshold of what it makes: $ nats consumer info "+word(g.stream)+" "+word(g.names[len(g.names)-1]),
 			),
 		})
@@ -240,7 +240,7 @@ func orphans(s *subject) (found []Finding) {
 			Facts: append(figures("consumers", len(all), "oldest", oldest.Name, "made", age(s.Ended.Sub(oldest.Created))+" ago", "idle", age(oldest.idle()), "num_waiting", "0 in every look"), nameFigures(all)...),
 			Do: steps(
 				"make sure that nobody means to come back to them: "+infoCommand(oldest),
-				"$ nats-reader doctor "+word(k.stream)+" --delete-orphans --target-name "+word(k.stream)+"   (looks at each once more, then deletes it)",
+				"have each looked at once more, and deleted: $ nats-reader doctor "+word(k.stream)+" --delete-orphans --target-name "+word(k.stream),
 				"give the reader a stable name, or its consumers an inactive_threshold",
 			),
 		}
@@ -294,7 +294,7 @@ func owners(s *subject) (found []Finding) {
 		}
 		found = append(found, on(c, Warning, fmt.Sprintf("%d clients %s, and it has no acks to share messages by", len(who), how),
 			figures("clients", strings.Join(who, ", "), "ack_policy", cmp.Or(c.Config.AckPolicy, "none")),
-			"give each reader a name of its own", infoCommand(c), "$ nats events --js-advisory   (shows who makes and who deletes it)"))
+			"give each reader a name of its own", infoCommand(c), "see who makes and who deletes it: $ nats events --js-advisory"))
 	}
 	return found
 }

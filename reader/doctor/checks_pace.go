@@ -75,7 +75,7 @@ func threshold(s *subject) (found []Finding) {
 		better := max(30*time.Second, 3*heartbeat, 3*handler).Round(time.Second)
 		found = append(found, on(c, Warning, text, facts,
 			fmt.Sprintf("have the reader ask for an inactive threshold of %s", better),
-			fmt.Sprintf("$ nats consumer edit %s %s --inactive-threshold %s   (until it is made again)", word(c.Stream), word(c.Name), better)))
+			fmt.Sprintf("until it does, and makes the consumer again: $ nats consumer edit %s %s --inactive-threshold %s", word(c.Stream), word(c.Name), better)))
 	}
 	return found
 }
@@ -129,7 +129,7 @@ func behind(s *subject) (found []Finding) {
 		found = append(found, on(c, Warning, fmt.Sprintf("%d messages wait, %d more than %s ago", last.Pending, grown, age(c.span())),
 			figures("num_pending", fmt.Sprintf("%d to %d", first.Pending, last.Pending), "grows_by", rate(float64(grown)/seconds), "delivered", rate(float64(read)/seconds),
 				"num_ack_pending", last.AckPending, "num_waiting", last.Waiting),
-			"look at what its handler waits for; "+doctorCommand(c, " --for 60s")+" shows whether it goes on",
+			"look at what its handler waits for, and whether it goes on: "+doctorCommand(c, " --for 60s"),
 			map[bool]string{true: "start more readers of the same durable, or take larger batches", false: "take larger batches, or read by a durable that several share"}[c.durable()],
 			"see how long the stream keeps messages: $ nats stream info "+word(c.Stream)))
 	}
@@ -157,7 +157,7 @@ func waiting(s *subject) (found []Finding) {
 			}
 			found = append(found, on(c, severity, fmt.Sprintf("%d pulls wait, and max_waiting is %d", c.last().Waiting, most),
 				figures("num_waiting", c.last().Waiting, "max_waiting", most, "num_pending", c.last().Pending),
-				"count the readers of it: $ nats-reader doctor "+word(c.Stream)+" --bundle FILE   (lists connections and their inboxes)",
+				"count its readers by the connections and inboxes in a bundle: $ nats-reader doctor "+word(c.Stream)+" --bundle FILE",
 				"end readers that are not needed, or have each keep fewer pulls out",
 				"to raise max_waiting the consumer must be made again: note its ack floor first, "+infoCommand(c)))
 		}

@@ -73,7 +73,7 @@ func leaderless(s *subject) (found []Finding) {
 		default:
 			continue
 		}
-		step := "$ nats consumer cluster step-down " + word(c.Stream) + " " + word(c.Name) + "   (elects another leader, where there is a quorum)"
+		step := "where there is a quorum, elect another leader: $ nats consumer cluster step-down " + word(c.Stream) + " " + word(c.Name)
 		found = append(found, on(c, Critical, text, append(figures("looks_answered", len(c.Samples)), c.Group.figures()...), leaderSteps(infoCommand(c), step)...))
 	}
 	return found
@@ -188,7 +188,7 @@ func unreplicated(s *subject) (found []Finding) {
 		}
 		found = append(found, on(c, Warning, fmt.Sprintf("the stream has %d replicas, its durable is %s", stream.Config.Replicas, what),
 			figures("stream_replicas", stream.Config.Replicas, "num_replicas", c.Config.Replicas, "mem_storage", c.Config.Memory),
-			fmt.Sprintf("$ nats consumer edit %s %s --replicas %d   (what is kept in memory must be made again)", word(c.Stream), word(c.Name), stream.Config.Replicas)))
+			fmt.Sprintf("give it the replicas; one that is kept in memory must be made again: $ nats consumer edit %s %s --replicas %d", word(c.Stream), word(c.Name), stream.Config.Replicas)))
 	}
 	return found
 }

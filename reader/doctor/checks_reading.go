@@ -66,7 +66,7 @@ func deaf(s *subject) (found []Finding) {
 			steps = append(steps, fmt.Sprintf("if its pulls have max_bytes below %d, raise it: such a pull is refused (409 Message Size Exceeds MaxBytes) for ever", c.NextSize))
 		}
 		if len(pulls) == 0 {
-			steps = append(steps, doctorCommand(c, " --listen")+"   (hears the pulls and their inbox; hides 503 answers from clients for 3s)")
+			steps = append(steps, listenStep(c))
 		}
 		steps = append(steps, "look for what took its subscription: permissions of its user (nats-reader explain 019), an UNSUB, a proxy; nats-reader explain drop-subscription makes the same")
 		found = append(found, on(c, Critical, text, facts, steps...))
@@ -128,6 +128,11 @@ func (s *subject) alive(c *Consumer) bool {
 	return s.holders.holds(c) != nil || c.ours()
 }
 
+// listenStep is how pulls are heard, with its price.
+func listenStep(c *Consumer) string {
+	return "listen for pulls and their inbox, which hides 503 answers from clients for 3s: " + doctorCommand(c, " --listen")
+}
+
 func (s *subject) missingPuller(c *Consumer) Finding {
 	facts := append(c.stillFigures(), s.makerFigures(c)...)
 	t := c.Config.InactiveThreshold
@@ -141,10 +146,10 @@ func (s *subject) missingPuller(c *Consumer) Finding {
 	}
 	steps := []string{"look whether the process that reads it runs, and whether its handler returns"}
 	if t > 0 && t < time.Hour {
-		steps = append(steps, doctorCommand(c, fmt.Sprintf(" --for %s", (t+lateness+time.Second/2).Round(time.Second)+time.Second)))
+		steps = append(steps, "watch it for longer than its threshold: "+doctorCommand(c, fmt.Sprintf(" --for %s", (t+lateness+time.Second/2).Round(time.Second)+time.Second)))
 	}
 	steps = append(steps,
-		doctorCommand(c, " --listen")+"   (hears pulls; hides 503 answers from clients for 3s)",
+		listenStep(c),
 		"restart the reader; it reads on where the consumer stands",
 		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+word(c.Stream)+" "+word(c.Name),
 	)
@@ -273,7 +278,7 @@ func absent(s *subject) (found []Finding) {
 		found = append(found, Finding{
 			Severity: Critical, Stream: p.Stream, Consumer: p.Consumer, Text: "pulls were heard, and " + what,
 			Facts: append(figures("server", s.Server.Version), heard...),
-			Do:    steps("restart the reader: it must make its consumer again", "$ nats-reader doctor "+word(p.Stream)+" --bundle FILE   (its connections name who holds the inbox)"),
+			Do:    steps("restart the reader: it must make its consumer again", "find who holds the inbox among the connections in a bundle: $ nats-reader doctor "+word(p.Stream)+" --bundle FILE"),
 		})
 	}
 	return found

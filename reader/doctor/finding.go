@@ -62,18 +62,14 @@ type Step struct {
 	Command string `json:"command,omitempty"` // to be pasted into a shell
 }
 
-// steps reads them as checks write them: "text: $ command   (note)".
+// steps reads them as checks write them: "text: $ command".
 func steps(written ...string) []Step {
 	var all []Step
 	for _, w := range written {
 		text, command, found := strings.Cut(w, "$ nats")
 		s := Step{Text: strings.TrimSuffix(strings.TrimSpace(text), ":")}
 		if found {
-			command, note, _ := strings.Cut(command, "   (")
 			s.Command = "nats" + command
-			if note = strings.TrimSuffix(note, ")"); note != "" {
-				s.Text = strings.TrimPrefix(s.Text+": "+note, ": ")
-			}
 		}
 		all = append(all, s)
 	}
