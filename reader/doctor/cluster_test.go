@@ -35,7 +35,12 @@ func TestCluster(t *testing.T) {
 	defer nc.Close()
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(30*time.Second))
 	must(err)
-	_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Replicas: 3})
+	create := func() error {
+		_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Replicas: 3})
+		return err
+	}
+	for err = create(); err != nil && cluster.AwaitReady(ctx) == nil; err = create() { // a node of a young cluster may count as away
+	}
 	must(err)
 	for name, replicas := range map[string]int{"ONE": 1, "ALL": 0} {
 		c, err := js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy, Replicas: replicas})
