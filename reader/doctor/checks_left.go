@@ -157,7 +157,7 @@ type Orphan struct {
 // Orphans are those of the orphaned consumers that may be deleted, as the facts
 // show them.
 func Orphans(f Facts, o JudgeOptions) []Orphan {
-	s := &subject{Facts: &f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), holders: holdersOf(f.Connections)}
+	s := subjectOf(&f, o)
 	var all []Orphan
 	for i := range s.Consumers {
 		if why, lapses := s.orphan(&s.Consumers[i]); why != "" {
@@ -194,18 +194,12 @@ func (s *subject) orphan(c *Consumer) (why string, lapses bool) {
 
 // siblings counts the unused consumers that are named like one whose name was
 // drawn by lot, itself included; 0: its name was not.
-func (s *subject) siblings(c *Consumer) (n int) {
+func (s *subject) siblings(c *Consumer) int {
 	stem := stemOf(c.Name)
 	if base, _ := cutSerial(c.Name); stem == base { // as it is, or with a number: workers are named so
 		return 0
 	}
-	for i := range s.Consumers {
-		o := &s.Consumers[i]
-		if o.Stream == c.Stream && stemOf(o.Name) == stem && o.Config.InactiveThreshold == 0 && o.unused() && o.idle() > s.idleAfter {
-			n++
-		}
-	}
-	return n
+	return s.alike[[2]string{c.Stream, stem}]
 }
 
 // orphans tells them by stream and reason, not one by one.

@@ -116,16 +116,8 @@ func (s *subject) outlived(c *Consumer) bool {
 }
 
 // heard gives the pulls for a consumer that were heard.
-func (s *subject) heard(c *Consumer) (all []Pulls) {
-	if s.Heard == nil {
-		return nil
-	}
-	for _, p := range s.Heard.Pulls {
-		if p.Stream == c.Stream && p.Consumer == c.Name {
-			all = append(all, p)
-		}
-	}
-	return all
+func (s *subject) heard(c *Consumer) []Pulls {
+	return s.pulls[[2]string{c.Stream, c.Name}]
 }
 
 // age says a duration as a person would.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,7 @@ func (g *gathering) connections(ctx context.Context, first bool) {
 // everyConnection turns the pages of all servers.
 func (g *gathering) everyConnection(ctx context.Context) (list []Connection, complete bool, err error) {
 	complete = true
+	delivers := g.deliverSubjects()
 	for offset := 0; ; offset += connzPage {
 		answers, err := g.everyServer(ctx, connzSubject, map[string]any{"subscriptions": true, "auth": true, "offset": offset, "limit": connzPage})
 		if err != nil {
@@ -92,7 +94,7 @@ func (g *gathering) everyConnection(ctx context.Context) (list []Connection, com
 				c.Server = a.Server.Name
 				c.Connection.Subs = nil
 				for _, sub := range c.List {
-					if inboxLike(sub) || g.delivers(sub) {
+					if inboxLike(sub) || slices.ContainsFunc(delivers, func(to string) bool { return covers(sub, to) }) {
 						c.Connection.Subs = append(c.Connection.Subs, sub)
 					}
 				}
@@ -107,14 +109,14 @@ func (g *gathering) everyConnection(ctx context.Context) (list []Connection, com
 	}
 }
 
-// delivers says whether a subscription may be that of a push consumer.
-func (g *gathering) delivers(sub string) bool {
+// deliverSubjects are those of push consumers.
+func (g *gathering) deliverSubjects() (all []string) {
 	for i := range g.f.Consumers {
-		if to := g.f.Consumers[i].Config.DeliverSubject; to != "" && covers(sub, to) {
-			return true
+		if to := g.f.Consumers[i].Config.DeliverSubject; to != "" {
+			all = append(all, to)
 		}
 	}
-	return false
+	return all
 }
 
 // closed are the clients that servers have closed as too slow.

@@ -51,16 +51,36 @@ type subject struct {
 	streams   map[string]*Stream
 	deaf      map[*Consumer]bool // found by an earlier check: not told a second time by a lesser one
 	holders   holders
+	pulls     map[[2]string][]Pulls // that were heard, by stream and consumer
+	alike     map[[2]string]int     // long unused consumers without a threshold, by stream and stem
+}
+
+func subjectOf(f *Facts, o JudgeOptions) *subject {
+	s := &subject{
+		Facts: f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), deaf: map[*Consumer]bool{}, holders: holdersOf(f.Connections),
+		streams: map[string]*Stream{}, pulls: map[[2]string][]Pulls{}, alike: map[[2]string]int{},
+	}
+	for i := range f.Streams {
+		s.streams[f.Streams[i].Name] = &f.Streams[i]
+	}
+	if f.Heard != nil {
+		for _, p := range f.Heard.Pulls {
+			key := [2]string{p.Stream, p.Consumer}
+			s.pulls[key] = append(s.pulls[key], p)
+		}
+	}
+	for i := range f.Consumers {
+		if c := &f.Consumers[i]; c.Config.InactiveThreshold == 0 && c.unused() && c.idle() > s.idleAfter {
+			s.alike[[2]string{c.Stream, stemOf(c.Name)}]++
+		}
+	}
+	return s
 }
 
 // Judge looks for everything that the checks know. It is a function of its
 // arguments alone: the same facts give the same report.
 func Judge(f Facts, o JudgeOptions) Report {
-	s := &subject{Facts: &f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), streams: map[string]*Stream{}, deaf: map[*Consumer]bool{}}
-	for i := range f.Streams {
-		s.streams[f.Streams[i].Name] = &f.Streams[i]
-	}
-	s.holders = holdersOf(f.Connections)
+	s := subjectOf(&f, o)
 	r := Report{
 		Schema: ReportSchema, Began: f.Began, Ended: f.Ended, Watched: f.Ended.Sub(f.Began),
 		Streams: len(f.Streams), Consumers: len(f.Consumers), Findings: []Finding{}, NotJudged: slices.Clone(f.NotJudged),
