@@ -16,7 +16,7 @@ func clientChecks() []Check {
 		},
 		{
 			ID: idSlow, Title: "slow connection", Severity: Warning, run: slow,
-			Means: "A connection with inboxes had 1 MiB or more that the server could not write to it, at the first look and at the last, or was closed as a slow consumer within the last hour.",
+			Means: "A connection with inboxes had 1 MiB or more that the server could not write to it, at the first look and at the last, and took less than that in between; or it was closed as a slow consumer within the last hour.",
 			Why:   "The server closes a connection that does not take what it is sent, with every reader on it; until then answers come late.",
 			Do:    "Have the reader ask for less at a time, or look at its link and its handler.",
 		},
@@ -63,12 +63,13 @@ func slow(s *subject) (found []Finding) {
 		return nil
 	}
 	for _, c := range s.Connections.List {
-		if len(c.Subs) == 0 || c.Pending < slowBytes || c.Before < slowBytes {
+		took := c.Sent - int64(c.Pending) - (c.Earlier - int64(c.Before))
+		if len(c.Subs) == 0 || c.Pending < slowBytes || c.Before < slowBytes || took > int64(c.Pending) {
 			continue
 		}
 		found = append(found, Finding{
 			Severity: Warning, Text: fmt.Sprintf("connection %s does not take what it is sent: %d bytes wait", c, c.Pending),
-			Facts: figures("pending_bytes", fmt.Sprintf("%d, then %d", c.Before, c.Pending), "connection", c.String(), "server", c.Server),
+			Facts: figures("pending_bytes", fmt.Sprintf("%d, then %d", c.Before, c.Pending), "taken_meanwhile", took, "connection", c.String(), "server", c.Server),
 			Do:    steps("look whether its process gets time and its link has room", "have its readers ask for fewer bytes at a time (--batch; Pull.MaxBytes)", "use a connection of its own for each fast reader"),
 		})
 	}

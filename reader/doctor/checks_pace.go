@@ -66,7 +66,7 @@ func threshold(s *subject) (found []Finding) {
 		case heartbeat > 0 && t < 2*heartbeat:
 			text = fmt.Sprintf("its inactive threshold of %s is shorter than two heartbeats of %s", t, heartbeat)
 			facts = append(facts, figures("idle_heartbeat", heartbeat)...)
-		case t < reconnectTime:
+		case t < reconnectTime && !s.told[c]:
 			text = fmt.Sprintf("its inactive threshold of %s is shorter than a reconnect", t)
 			facts = append(facts, figures("reconnect", fmt.Sprintf("clients take %s by default", reconnectTime))...)
 		default:

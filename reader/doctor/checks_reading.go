@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -45,6 +46,7 @@ func deaf(s *subject) (found []Finding) {
 			continue
 		}
 		s.deaf[c] = true
+		s.told[c] = true
 		if _, beyond := s.beyondLimits(c); len(beyond) > 0 {
 			continue // refused for what they ask: READER_017 tells it
 		}
@@ -199,6 +201,7 @@ func unheard(s *subject) (found []Finding) {
 			continue
 		}
 		listener := s.holders.wide[0]
+		s.told[c] = true
 		found = append(found, on(c, Critical,
 			fmt.Sprintf("%s delivered while nobody holds %s", plural(int(c.last().Delivered.Consumer-c.first().Delivered.Consumer), "message"), inbox),
 			figures("delivered", fmt.Sprintf("consumer sequence %d to %d", c.first().Delivered.Consumer, c.last().Delivered.Consumer), "inbox", inbox,
@@ -228,10 +231,31 @@ func (s *subject) unheldInbox(c *Consumer) string {
 	if len(pulls) > 0 {
 		return pulls[0].Inbox
 	}
-	if by, sure := s.holders.maker(c); by == nil && sure && !c.durable() {
+	if by, sure := s.holders.maker(c); by == nil && sure && !c.durable() || s.nobodyTook(c) {
 		return "the inbox of its reader"
 	}
 	return ""
+}
+
+// fewDelivered is what is too little to be looked for among what clients were sent.
+const fewDelivered = 10
+
+// nobodyTook says that all clients together, but for those that take every inbox
+// and have no other subscription, were sent less than half of what the consumer
+// delivered during the watch.
+func (s *subject) nobodyTook(c *Consumer) bool {
+	delivered := int64(c.last().Delivered.Consumer - c.first().Delivered.Consumer)
+	if !s.holders.complete || delivered < fewDelivered || s.Reconnected {
+		return false
+	}
+	var taken int64
+	for _, by := range s.Connections.List {
+		listens := by.Others == 0 && !slices.ContainsFunc(by.Subs, func(sub string) bool { return !wide(sub) })
+		if !by.Own && !(listens && len(by.Subs) > 0) {
+			taken += by.Got - by.Had
+		}
+	}
+	return taken < delivered/2
 }
 
 // held says whether somebody subscribes to a subject, other than to all inboxes.

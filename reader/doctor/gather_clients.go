@@ -17,7 +17,7 @@ const (
 	statzSubject = "$SYS.REQ.ACCOUNT.PING.STATZ"
 	connzPage    = 200
 	// quiet is how long nobody answers before all servers of a cluster have.
-	quiet = 500 * time.Millisecond
+	quiet = 750 * time.Millisecond
 	// mostClosed is how many closed connections are looked through on each server.
 	mostClosed = 1024
 )
@@ -59,25 +59,27 @@ func (g *gathering) connections(ctx context.Context, first bool) {
 		}
 		return
 	}
-	before := map[string]int{}
-	if !first {
-		for _, c := range g.f.Connections.List {
-			before[fmt.Sprint(c.Server, c.ID)] = c.Pending
-		}
-		for i := range list {
-			list[i].Before = before[fmt.Sprint(list[i].Server, list[i].ID)]
-		}
+	if first {
+		g.f.Connections = &Connections{Complete: complete && !g.leafNodes(ctx), List: list}
+		return
 	}
-	g.f.Connections = &Connections{Complete: complete && !g.leafNodes(ctx), List: list}
-	if !first {
-		g.f.Connections.Closed = g.closed(ctx)
+	before := map[string]Connection{}
+	for _, c := range g.f.Connections.List {
+		before[fmt.Sprint(c.Server, " ", c.ID)] = c
 	}
+	for i := range list {
+		c := &list[i]
+		was := before[fmt.Sprint(c.Server, " ", c.ID)]
+		c.Before, c.Earlier, c.Had = was.Pending, was.Sent, was.Got
+	}
+	g.f.Connections = &Connections{Complete: complete && g.f.Connections.Complete, List: list, Closed: g.closed(ctx)}
 }
 
 // everyConnection turns the pages of all servers.
 func (g *gathering) everyConnection(ctx context.Context) (list []Connection, complete bool, err error) {
 	complete = true
 	delivers := g.deliverSubjects()
+	own, _ := g.nc.GetClientID() //nolint:errcheck // an old server tells none: then none is ours
 	for offset := 0; ; offset += connzPage {
 		answers, err := g.everyServer(ctx, connzSubject, map[string]any{"subscriptions": true, "auth": true, "offset": offset, "limit": connzPage})
 		if err != nil {
@@ -93,9 +95,12 @@ func (g *gathering) everyConnection(ctx context.Context) (list []Connection, com
 			for _, c := range a.Data.Connections {
 				c.Server = a.Server.Name
 				c.Connection.Subs = nil
+				c.Own = a.Server.ID == g.nc.ConnectedServerId() && c.ID == own
 				for _, sub := range c.List {
 					if inboxLike(sub) || slices.ContainsFunc(delivers, func(to string) bool { return covers(sub, to) }) {
 						c.Connection.Subs = append(c.Connection.Subs, sub)
+					} else {
+						c.Others++
 					}
 				}
 				list = append(list, c.Connection)

@@ -49,7 +49,8 @@ type subject struct {
 	*Facts
 	idleAfter time.Duration
 	streams   map[string]*Stream
-	deaf      map[*Consumer]bool // found by an earlier check: not told a second time by a lesser one
+	deaf      map[*Consumer]bool // as READER_001 finds them: nobody else's finding
+	told      map[*Consumer]bool // that worse is wrong with them than their configuration
 	holders   holders
 	pulls     map[[2]string][]Pulls // that were heard, by stream and consumer
 	alike     map[[2]string]int     // long unused consumers without a threshold, by stream and stem
@@ -57,7 +58,7 @@ type subject struct {
 
 func subjectOf(f *Facts, o JudgeOptions) *subject {
 	s := &subject{
-		Facts: f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), deaf: map[*Consumer]bool{}, holders: holdersOf(f.Connections),
+		Facts: f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), deaf: map[*Consumer]bool{}, told: map[*Consumer]bool{}, holders: holdersOf(f.Connections),
 		streams: map[string]*Stream{}, pulls: map[[2]string][]Pulls{}, alike: map[[2]string]int{},
 	}
 	for i := range f.Streams {

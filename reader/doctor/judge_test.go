@@ -62,7 +62,7 @@ func around(consumers ...Consumer) Facts {
 
 // clients adds a complete list of connections with these subscriptions.
 func clients(f Facts, subs ...string) Facts {
-	f.Connections = &Connections{Complete: true, List: []Connection{{ID: 7, Name: "app", Subs: subs}}}
+	f.Connections = &Connections{Complete: true, List: []Connection{{ID: 7, Name: "app", Got: 1000, Subs: subs}}}
 	return f
 }
 
@@ -140,6 +140,16 @@ var cases = []struct {
 	{"delivered to nobody", clients(around(watched(ordered, five, moving(5))), "_INBOX.>"), []string{"READER_003"}},
 	{"its process holds an inbox", clients(around(watched(ordered, five, moving(5))), "_INBOX.>", orderedInbox), nil},
 	{"nobody takes every inbox", clients(around(watched(ordered, five, moving(5))), otherInbox), nil},
+	{"clients got less than was delivered", with(clients(around(watched("C", durable, moving(10))), "_INBOX.>"), func(f *Facts) {
+		f.Connections.List = append(f.Connections.List, Connection{ID: 8, Got: 109, Had: 100, Subs: []string{otherInbox}}, Connection{ID: 9, Got: 1000, Own: true})
+	}), []string{"READER_003"}},
+	{"a client got as much as was delivered", with(clients(around(watched("C", durable, moving(10))), "_INBOX.>"), func(f *Facts) {
+		f.Connections.List = append(f.Connections.List, Connection{ID: 8, Got: 110, Had: 100, Subs: []string{otherInbox}})
+	}), nil},
+	{"who takes every inbox may hold another", with(clients(around(watched("C", durable, moving(10))), "_INBOX.>"), func(f *Facts) {
+		f.Connections.List[0].Others, f.Connections.List[0].Got = 1, 20
+	}), nil},
+	{"too little was delivered", clients(around(watched("C", durable, moving(4))), "_INBOX.>"), nil},
 	{"not everybody is listed", with(clients(around(watched(ordered, five, moving(5))), "_INBOX.>"), func(f *Facts) { f.Connections.Complete = false }), nil},
 	{"the inbox of a pull that was heard is held", heard(clients(around(watched("C", durable, moving(5))), ">", "_INBOX.abc.*"), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: "_INBOX.abc.1"}), nil},
 	{"the inbox of a pull that was heard is not held", heard(clients(around(watched("C", durable, moving(5))), ">"), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: "_INBOX.abc.1"}), []string{"READER_003"}},
@@ -170,6 +180,7 @@ var cases = []struct {
 	{"three with drawn names, one lately idle", with(around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), func(f *Facts) { f.Consumers[0].Created = t0.Add(-time.Minute) }), nil},
 
 	{"threshold below a reconnect", around(watched("C", ConsumerConfig{InactiveThreshold: time.Second}, waitingIs(1))), []string{"READER_007"}},
+	{"deaf is worse than a short threshold", around(watched("C", ConsumerConfig{InactiveThreshold: time.Second}, pendingIs(1))), []string{"READER_001"}},
 	{"threshold of a reconnect", around(watched("C", ConsumerConfig{InactiveThreshold: 2 * time.Second}, waitingIs(1))), nil},
 	{"threshold below two heartbeats", heard(around(watched("C", five, waitingIs(1))), Pulls{Stream: "S", Consumer: "C", Count: 1, Heartbeat: 3 * time.Second}), []string{"READER_007"}},
 	{"threshold above two heartbeats", heard(around(watched("C", five, waitingIs(1))), Pulls{Stream: "S", Consumer: "C", Count: 1, Heartbeat: 2 * time.Second}), nil},
@@ -239,6 +250,10 @@ var cases = []struct {
 	{"two processes share a durable", heard(around(watched("C", durable, waitingIs(2))), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: orderedInbox}, Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: otherInbox}), nil},
 
 	{"a slow connection", with(clients(around(), otherInbox), func(f *Facts) { f.Connections.List[0].Pending, f.Connections.List[0].Before = 1<<20, 1<<20 }), []string{"READER_022"}},
+	{"it was slow, and took all of that", with(clients(around(), otherInbox), func(f *Facts) {
+		c := &f.Connections.List[0]
+		c.Pending, c.Before, c.Sent = 1<<20, 1<<20, 1<<20+1
+	}), nil},
 	{"it was slow for a moment", with(clients(around(), otherInbox), func(f *Facts) { f.Connections.List[0].Pending = 1 << 20 }), nil},
 	{"closed as slow", with(clients(around()), func(f *Facts) {
 		f.Connections.Closed = []Connection{{Stop: ptr(t0.Add(-59 * time.Minute)), Reason: "Slow Consumer (Pending Bytes)"}}

@@ -19,7 +19,7 @@ import (
 )
 
 // limit bounds what a test waits for.
-const limit = 2 * time.Minute
+const limit = 5 * time.Minute
 
 // server is one for all tests; each has an account of its own on it.
 var (

@@ -152,16 +152,21 @@ func (w *ward) fetch(c jetstream.Consumer, n int) []jetstream.Msg {
 func TestDeliveredToNobody(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name string
-		deaf bool
-		want []string
-	}{{"deaf", true, []string{"READER_003"}}, {"reads", false, nil}} {
+		name         string
+		deaf, listen bool
+		want         []string
+	}{
+		{"deaf, and its pulls are heard", true, true, []string{"READER_003"}},
+		{"deaf, and nobody was sent that much", true, false, []string{"READER_003"}},
+		{"reads, and its pulls are heard", false, true, nil},
+		{"reads", false, false, nil},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWard(t)
 			w.stream()
 			w.consumer(jetstream.ConsumerConfig{Name: "C", AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: time.Minute})
-			_, err := w.nc.Subscribe("_INBOX.>", func(*nats.Msg) {})
+			_, err := w.connect("u").Subscribe("_INBOX.>", func(*nats.Msg) {})
 			w.must(err)
 			nc, p := w.proxied()
 			w.consume(nc, "C", func(jetstream.Msg) {})
@@ -170,7 +175,7 @@ func TestDeliveredToNobody(t *testing.T) {
 				w.fault(p, "drop-subscription")
 			}
 			stop := w.keepPublishing(20 * time.Millisecond)
-			_, r := w.examine(heardTo(doctor.Options{Stream: "S", For: 3 * time.Second}), doctor.JudgeOptions{})
+			_, r := w.examine(doctor.Options{Stream: "S", For: 3 * time.Second, Listen: c.listen}, doctor.JudgeOptions{})
 			stop()
 			finds(t, r, c.want...)
 		})
