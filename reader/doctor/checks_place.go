@@ -37,6 +37,16 @@ func placeChecks() []Check {
 }
 
 func leaderless(s *subject) (found []Finding) {
+	var meta string
+	switch e := s.JetStream.Error; {
+	case e != nil && lacksLeader(e):
+		meta = "JetStream as a whole is answered with: " + e.String()
+	case s.JetStream.Silent:
+		meta = "the JetStream API does not answer"
+	}
+	if meta != "" {
+		found = append(found, Finding{Severity: Critical, Text: meta, Facts: figures("asked", "$JS.API.INFO", "server", s.Server.Version), Do: steps(leaderSteps("$ nats account info", "")...)})
+	}
 	for i := range s.Streams {
 		t := &s.Streams[i]
 		var text string

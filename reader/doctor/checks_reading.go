@@ -51,7 +51,7 @@ func deaf(s *subject) (found []Finding) {
 			continue // refused for what they ask: READER_017 tells it
 		}
 		facts := c.stillFigures()
-		text := fmt.Sprintf("pulls arrive, %s wait, and nothing is delivered", plural(int(c.last().Pending), "message"))
+		text := fmt.Sprintf("pulls arrive, %s, and nothing is delivered", waits(c))
 		if s.outlived(c) {
 			facts = append(facts, figures("inactive_threshold", c.Config.InactiveThreshold, "proof", fmt.Sprintf("it is still there after %s: the server would have deleted it without pulls", age(c.span())))...)
 		}
@@ -74,6 +74,13 @@ func deaf(s *subject) (found []Finding) {
 		found = append(found, on(c, Critical, text, facts, steps...))
 	}
 	return found
+}
+
+func waits(c *Consumer) string {
+	if n := c.last().Pending; n != 1 {
+		return fmt.Sprintf("%d messages wait", n)
+	}
+	return "1 message waits"
 }
 
 func (c *Consumer) stillFigures() []Figure {
@@ -110,7 +117,7 @@ func noPuller(s *subject) (found []Finding) {
 		case !c.watched() || s.deaf[c]:
 		case c.push():
 			if c.every(func(at Sample) bool { return !at.PushBound && at.Pending > 0 && !at.Paused }) && !c.moved() {
-				found = append(found, on(c, Warning, fmt.Sprintf("%s wait and nobody is subscribed to %s", plural(int(c.last().Pending), "message"), c.Config.DeliverSubject),
+				found = append(found, on(c, Warning, fmt.Sprintf("%s and nobody is subscribed to %s", waits(c), c.Config.DeliverSubject),
 					figures("deliver_subject", c.Config.DeliverSubject, "num_pending", c.last().Pending, "push_bound", "false in every look", "idle", age(c.idle())),
 					"start its subscriber, or delete the consumer if nobody needs it", infoCommand(c)))
 			}
@@ -155,7 +162,7 @@ func (s *subject) missingPuller(c *Consumer) Finding {
 		"restart the reader; it reads on where the consumer stands",
 		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+word(c.Stream)+" "+word(c.Name),
 	)
-	text := fmt.Sprintf("%s wait and nobody pulls: its reader is dead, stalled or deaf; %s", plural(int(c.last().Pending), "message"), decide)
+	text := fmt.Sprintf("%s and nobody pulls: its reader is dead, stalled or deaf; %s", waits(c), decide)
 	return on(c, Warning, text, facts, steps...)
 }
 

@@ -53,6 +53,8 @@ type APIError struct {
 type JetStream struct {
 	Error *APIError `json:"error,omitempty"` // why account information was refused
 	Off   bool      `json:"off,omitempty"`   // nobody answers the API at all: no responders
+	// Silent says that the API did not answer in time, though there is one.
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Account is what $JS.API.INFO tells. Limits below 0, and MaxMemory and MaxStorage

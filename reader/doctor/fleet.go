@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,15 @@ type Member struct {
 	Rate     float64       `json:"delivered_per_second"`
 	Idle     time.Duration `json:"idle_ns"` // since it was made, delivered or acknowledged
 	rank     int
+}
+
+// MarshalJSON writes durations twice, for people and for programs.
+func (m Member) MarshalJSON() ([]byte, error) {
+	type plain Member
+	return json.Marshal(struct {
+		plain
+		Idle string `json:"idle"`
+	}{plain(m), m.Idle.String()})
 }
 
 // closedLately is how long a closed connection is remembered.

@@ -243,6 +243,7 @@ func (g *gathering) account(ctx context.Context) error {
 		g.f.JetStream.Error = api
 		g.f.notJudged("account", api.String(), "READER_018")
 	default:
+		g.f.JetStream.Silent = errors.Is(err, errSilent)
 		g.f.notJudged("account", why(err), "READER_018")
 	}
 	return nil

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,15 @@ type Report struct {
 	LeftOut   []string      `json:"left_out,omitempty"` // checks that were not wanted
 }
 
+// MarshalJSON writes durations twice, for people and for programs.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	return json.Marshal(struct {
+		plain
+		Watched string `json:"watched"`
+	}{plain(r), r.Watched.String()})
+}
+
 // subject is what checks look at: the facts, and what is derived from them.
 type subject struct {
 	*Facts
@@ -84,7 +94,7 @@ func Judge(f Facts, o JudgeOptions) Report {
 	s := subjectOf(&f, o)
 	r := Report{
 		Schema: ReportSchema, Began: f.Began, Ended: f.Ended, Watched: f.Ended.Sub(f.Began),
-		Streams: len(f.Streams), Consumers: len(f.Consumers), Findings: []Finding{}, NotJudged: slices.Clone(f.NotJudged),
+		Streams: len(f.Streams), Consumers: len(f.Consumers), Findings: []Finding{}, NotJudged: append([]NotJudged{}, f.NotJudged...),
 	}
 	reasons := map[[2]string]string{}
 	for _, c := range Checks() {

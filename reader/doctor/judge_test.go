@@ -232,7 +232,8 @@ var cases = []struct {
 
 	{"JetStream is off", with(Facts{}, func(f *Facts) { f.JetStream.Off = true }), []string{"READER_018"}},
 	{"the account has none", with(Facts{}, func(f *Facts) { f.JetStream.Error = &APIError{503, 10039, "JetStream not enabled for account"} }), []string{"READER_018"}},
-	{"no answer is not off", with(Facts{}, func(f *Facts) { f.JetStream.Error = &APIError{503, 10008, "temporarily unavailable"} }), nil},
+	{"no leader is not off", with(Facts{}, func(f *Facts) { f.JetStream.Error = &APIError{503, 10008, "temporarily unavailable"} }), []string{"READER_015"}},
+	{"no answer is not off", with(Facts{}, func(f *Facts) { f.JetStream.Silent = true }), []string{"READER_015"}},
 	{"storage nearly used up", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 90, 100 }), []string{"READER_018"}},
 	{"storage to spare", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 89, 100 }), nil},
 	{"storage without a limit", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 90, -1 }), nil},

@@ -173,3 +173,46 @@ func TestSlowConnection(t *testing.T) {
 		t.Errorf("it does not name the connection: %s", r.Findings[0].Text)
 	}
 }
+
+// A monitoring port tells what the account's API cannot.
+func TestMonitoringPort(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	own, err := lab.Start(ctx, lab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close() //nolint:errcheck // the test is over
+	nc, err := nats.Connect(own.URL(), nats.Timeout(30*time.Second), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	look := func(url string) (doctor.Facts, doctor.Report) {
+		t.Helper()
+		f, err := doctor.Gather(ctx, nc, doctor.Options{For: 200 * time.Millisecond, Monitor: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, doctor.Judge(f, doctor.JudgeOptions{})
+	}
+	f, r := look(own.MonitorURL())
+	finds(t, r)
+	if f.Monitor == nil || f.Monitor.Disabled || f.Monitor.MaxStorage == 0 {
+		t.Errorf("the port told %+v", f.Monitor)
+	}
+	f, r = look("http://user:secret@127.0.0.1:1/")
+	finds(t, r)
+	if text := fmt.Sprint(f); f.Monitor != nil || strings.Contains(text, "secret") || !strings.Contains(text, "monitoring port http://user:xxxxx@127.0.0.1:1/") {
+		t.Errorf("of a port that nobody answers it says %s", text)
+	}
+	_, err = own.Amend(ctx, func() string { return "jetstream: disabled\n" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, r = look(own.MonitorURL())
+	if f.Monitor == nil || !f.Monitor.Disabled || !found(r, "READER_018") || r.Verdict != doctor.VerdictCritical {
+		t.Errorf("of a server whose JetStream was disabled the port told %+v\n%s", f.Monitor, told(r))
+	}
+}
