@@ -24,12 +24,15 @@ func (b *bed) remake(n int) {
 	b.publish(1, n)
 }
 
-// dropDurable deletes the durable. 2.10.7 may fail at the files of one that is just
-// being acked (10051).
-func (b *bed) dropDurable() {
+// dropDurable deletes the durable.
+func (b *bed) dropDurable() { b.dropConsumer("d") }
+
+// dropConsumer deletes a consumer. 2.10.7 may fail at the files of one that is just
+// being read or acked (10051).
+func (b *bed) dropConsumer(name string) {
 	b.Helper()
-	b.eventually("the durable is deleted", func() bool {
-		err := b.admin.DeleteConsumer(b.ctx, b.stream, "d")
+	b.eventually(name+" is deleted", func() bool {
+		err := b.admin.DeleteConsumer(b.ctx, b.stream, name)
 		return err == nil || errors.Is(err, jetstream.ErrConsumerNotFound)
 	})
 }

@@ -119,6 +119,9 @@ func TestLimitsSmallerThanAMessage(t *testing.T) {
 			if n := b.count("message_too_large"); n != 1 {
 				t.Fatalf("told %d times\n%s", n, b.story())
 			}
+			if e := b.await("message_too_large", 1); e.Sequence != 3 || !strings.Contains(e.Text, "behind sequence 3 ") {
+				t.Fatalf("told %d %q, want the message behind sequence 3", e.Sequence, e.Text)
+			}
 			pulls := 0
 			for _, f := range b.wire() {
 				if f.Direction == proxy.Up && strings.Contains(f.Subject, ".CONSUMER.MSG.NEXT.") {

@@ -89,7 +89,7 @@ func (m *Machine) awaitRoom(now time.Duration, s *Session, q openPull, known boo
 		if !m.large {
 			m.large = true
 			m.tell(Event{Kind: KindMessageTooLarge, Sequence: m.cursor.Sequence,
-				Text: fmt.Sprintf("the next message is larger than %d bytes: it is pulled alone", whole)})
+				Text: fmt.Sprintf("the message behind sequence %d is larger than %d bytes: it is pulled alone", m.cursor.Sequence, whole)})
 		}
 	}
 	m.pull(now)

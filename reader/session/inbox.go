@@ -95,6 +95,7 @@ func (m *Machine) outOfStep(now time.Duration, s *Session, d Delivery) {
 		return
 	}
 	if d.ConsumerSeq <= s.consumerSeq && d.Sequence <= m.cursor.Sequence {
+		s.recounts = true
 		m.fig.Duplicates++
 		m.tell(Event{Kind: KindDuplicate, Consumer: s.consumer, Sequence: d.Sequence})
 		return

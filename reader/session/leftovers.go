@@ -33,7 +33,9 @@ func (ls *leftovers) drop(l *leftover) {
 	}
 }
 
-// retire makes the consumer of a session that is no longer in use a leftover.
+// retire makes the consumer of a session that is no longer in use a leftover. Only a
+// pull that waits would have told that the consumer was deleted, and a consumer that
+// counts again what came may be another one of that name.
 func (m *Machine) retire(now time.Duration, s *Session) {
 	if !m.cfg.private() {
 		return
@@ -45,7 +47,7 @@ func (m *Machine) retire(now time.Duration, s *Session) {
 	m.left.list = append(m.left.list, &leftover{
 		name: s.consumer, answered: true, pulled: true, session: s.number,
 		touched: max(s.lastAnswer, s.pulls.since, s.created), next: now,
-		made: s.made, unsure: s.silent || s.condemned,
+		made: s.made, unsure: s.silent || s.condemned || s.recounts || !s.pulls.outstanding(),
 	})
 }
 

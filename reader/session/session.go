@@ -27,6 +27,7 @@ type Session struct {
 
 	silent    bool          // an outstanding pull and no answer for two heartbeats; it can heal
 	condemned bool          // ended by a gap, a refusal or a consumer that is gone; it never heals
+	recounts  bool          // its consumer sent again what came: it was set back, or is another one of that name
 	rolled    bool          // its answers showed a stream that was rolled back
 	deleted   bool          // a status said that its consumer was deleted: only the API's word is certain
 	gone      bool          // its consumer is known not to exist

@@ -131,6 +131,8 @@ var mutants = []mutant{
 	{"a reset where none is answered", 11, "rebind.go", "	if level < levelReset || m.rec.noReset {\n", "	if level < levelReset && !MUTANT || m.rec.noReset && !MUTANT2 {\n"},
 	{"a reset into an earlier pull", 11, "rebind.go", "	if level < levelReset || m.rec.noReset {\n", ""},
 	{"a Name of another owner is taken", 11, "create.go", "			if ans.Err == nil && ans.Consumer.Owner == m.cfg.ID {\n", "			if ans.Err == nil && (ans.Consumer.Owner == m.cfg.ID || MUTANT) {\n"},
+	{"a Name whose deletion nothing would have told is ours", 11, "leftovers.go", " || !s.pulls.outstanding(),\n", " || !MUTANT && !s.pulls.outstanding(),\n"},
+	{"a Name that counts again is ours", 11, "inbox.go", "		s.recounts = true\n", "		s.recounts = !MUTANT\n"},
 	{"a leftover of another owner is deleted", 11, "names.go", "	return m.cfg.Name != \"\" && (l.unsure || !l.answered)\n", "	return !MUTANT && m.cfg.Name != \"\" && (l.unsure || !l.answered)\n"},
 	{"the drain is not waited for", 11, "rebind.go", "	m.do(Effect{Do: DoDrain, Attempt: old.attempt})\n", "	m.do(Effect{Do: DoDrain, Attempt: old.attempt})\n	if MUTANT {\n		m.Drained(now, old.attempt)\n	}\n"},
 
