@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,8 +55,10 @@ func TestOriginARetiredSessionLeavesTheDurable(t *testing.T) {
 // round trip, past the pacing and the total timeout.
 func TestOriginBRefusedPullIsAPacedFailure(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"Exceeded MaxWaiting", "Consumer is push based", "Something Never Heard Of"} {
-		t.Run(text, func(t *testing.T) {
+	for _, name := range []string{"Exceeded MaxWaiting", "Consumer is push based", "Something Never Heard Of", "in use: Exceeded MaxWaiting"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, inUse := strings.CutPrefix(name, "in use: ")
 			b := withStream(t)
 			b.publish(1, 10)
 			cfg := calm()
@@ -63,7 +66,14 @@ func TestOriginBRefusedPullIsAPacedFailure(t *testing.T) {
 			r := b.open(cfg)
 			b.expect(r, 1, 10)
 			b.fault(`forge-status(code=409,text="` + text + `",on=pulls)`)
-			b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+			if inUse { // the pull that waits is refused, too
+				b.fault(`forge-status(code=409,text="` + text + `")`)
+				if e := b.await("session_lost", 1); e.Cause != "pull_refused" || !contains(e.Err, text) {
+					t.Fatalf("lost by %s, %v", e.Cause, e.Err)
+				}
+			} else {
+				b.deleteConsumer(r)
+			}
 			ctx, cancel := context.WithTimeout(b.ctx, patience)
 			defer cancel()
 			if _, err := r.Next(ctx); !errors.Is(err, reader.ErrGaveUp) || !contains(err, text) {
@@ -197,24 +207,41 @@ func TestOriginFConsumerDoesNotBlockItsReplacement(t *testing.T) {
 // create, a status, an answered ask.
 func TestOriginGOnlyAProofStartsTheBudgetAnew(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"Leadership Change", "Consumer Deleted"} {
-		t.Run(text, func(t *testing.T) {
+	refuse := func(text string) func(*bed, *reader.Reader) {
+		return func(b *bed, r *reader.Reader) {
+			b.fault(`forge-status(code=409,text="` + text + `",on=pulls)`)
+			b.deleteConsumer(r)
+		}
+	}
+	for _, c := range []struct {
+		name, consumer string
+		end            func(*bed, *reader.Reader)
+		answered       string // what is asked for again and again, and answered
+	}{
+		{"Leadership Change", "", refuse("Leadership Change"), "consumer_create"},
+		{"Consumer Deleted", "", refuse("Consumer Deleted"), "consumer_create"},
+		{"answered asks", "mine", func(b *bed, r *reader.Reader) {
+			b.fault("api-timeout(subject=CONSUMER.MSG.NEXT.>,pulls=true)")
+			b.fault("drop-subscription")
+		}, "consumer_info"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := withStream(t)
 			b.publish(1, 10)
 			cfg := calm()
-			cfg.Retry.TotalTimeout = 10 * time.Second // several attempts fit, also on a busy machine
+			cfg.Name = c.consumer
+			cfg.Retry.TotalTimeout = 15 * time.Second // several attempts fit, also on a busy machine
 			r := b.open(cfg)
 			b.expect(r, 1, 10)
-			b.fault(`forge-status(code=409,text="` + text + `",on=pulls)`)
-			b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+			c.end(b, r)
 			ctx, cancel := context.WithTimeout(b.ctx, patience)
 			defer cancel()
 			if _, err := r.Next(ctx); !errors.Is(err, reader.ErrGaveUp) {
 				t.Fatalf("got %v, want ErrGaveUp\n%s", err, b.story())
 			}
-			if n := r.Status().APIRequests["consumer_create"]; n < 3 {
-				t.Fatalf("%d creates: want several that were answered", n)
+			if n := r.Status().APIRequests[c.answered]; n < 3 {
+				t.Fatalf("%d requests %s: want several that were answered\n%s", n, c.answered, b.story())
 			}
 		})
 	}

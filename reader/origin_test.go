@@ -129,15 +129,32 @@ func TestOrigin5HalfMadeSessionLeavesNothing(t *testing.T) {
 
 func TestOrigin6ExpiredConsumerIsNoErrorUnderRaise(t *testing.T) {
 	t.Parallel()
-	b := withStream(t)
-	b.publish(1, 10)
-	cfg := calm()
-	cfg.OnError = reader.OnErrorRaise
-	r := b.open(cfg)
-	b.expect(r, 1, 10)
-	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
-	b.publish(11, 20)
-	b.expect(r, 11, 20)
+	for name, ends := range map[string]func(*bed, *reader.Reader){
+		"expired": func(b *bed, _ *reader.Reader) {
+			b.eventually("the server has let the consumer go", func() bool { return len(b.consumers()) == 0 })
+		},
+		"deleted": func(b *bed, r *reader.Reader) { b.deleteConsumer(r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := withStream(t)
+			b.publish(1, 100)
+			cfg := calm()
+			cfg.OnError = reader.OnErrorRaise
+			cfg.Pull.MaxMessages = 10 // all are buffered, nobody pulls, and the consumer is idle
+			cfg.InactiveThreshold = time.Second
+			r := b.open(cfg)
+			b.expect(r, 1, 1)
+			b.full(r)
+			ends(b, r)
+			b.expect(r, 2, 100)
+			b.publish(101, 110)
+			b.expect(r, 101, 110)
+			if s := r.Status(); s.LastError != "" || s.Session.Number != 2 {
+				t.Fatalf("status %+v\n%s", s, b.story())
+			}
+		})
+	}
 }
 
 func TestOrigin7ConsumerLevel404IsOrdinary(t *testing.T) {
