@@ -82,3 +82,6 @@ const slowRate = 100_000
 
 // stormLength is how long a consumer is deleted again and again.
 const stormLength = 20 * time.Second
+
+// awayLength is how long a server is away whose reader's work is measured.
+const awayLength = time.Minute

@@ -47,3 +47,6 @@ const stormLength = 4 * time.Second
 
 // killings is how many readers are killed, one after the other.
 const killings = 5
+
+// awayLength is how long a server is away whose reader's work is measured.
+const awayLength = 5 * time.Second

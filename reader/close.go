@@ -99,7 +99,9 @@ func (r *Reader) leftBehind() error {
 }
 
 // Drain stops reading, waits until the buffered messages are handed out, then
-// closes. When ctx ends first the rest of the buffer is forgotten.
+// closes. When ctx ends first the rest of the buffer is forgotten. What is handed out
+// last is acknowledged after that, by its caller: a process that ends behind a Drain
+// confirms that with DoubleAck, or flushes its connection.
 func (r *Reader) Drain(ctx context.Context) error {
 	r.input(func(m *session.Machine, now time.Duration) { m.Drain(now) })
 	if r.emptied() {

@@ -31,6 +31,7 @@ func TestServerKilledUnderAnIdleReader(t *testing.T) {
 	if s := r.Status(); s.Delivered != 10+rounds || s.Missed != 0 {
 		t.Fatalf("status %+v", s)
 	}
+	b.alone(r) // a consumer survives a kill in its file
 }
 
 func TestServerStoppedAndStarted(t *testing.T) {

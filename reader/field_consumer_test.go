@@ -29,13 +29,25 @@ func TestConsumerDeletedWhileNoPullIsOut(t *testing.T) {
 		b.must(err)
 		return r.Status().State == reader.StateBufferFull && info.NumWaiting == 0
 	})
-	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+	consumer := r.Status().Session.Consumer
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, consumer))
+	b.record()
 	b.expect(r, 1, 30)
 	if e := b.await("session_lost", 1); e.Cause != "consumer_gone" || e.Err != nil {
 		t.Fatalf("lost: %+v\n%s", e, b.story())
 	}
 	if n := b.count("session_lost"); n != 1 {
 		t.Fatalf("%d sessions were lost\n%s", n, b.story())
+	}
+	pulls := 0
+	for _, f := range b.wire() {
+		if f.Direction == proxy.Up && strings.HasSuffix(f.Subject, ".CONSUMER.MSG.NEXT.ORDERS."+consumer) {
+			pulls++
+		}
+	}
+	// One for each half of the buffer that got free, and no more for want of an answer.
+	if pulls < 1 || pulls > 3 {
+		t.Fatalf("%d pulls of a consumer that is gone\n%s", pulls, b.story())
 	}
 }
 
@@ -145,6 +157,9 @@ func TestNameThroughARestart(t *testing.T) {
 		b.expect(r, 11+i, 11+i)
 	}
 	b.eventually("its consumer is there", func() bool { return slices.Equal(b.consumers(), []string{"mine"}) })
+	if n := b.count("replace_failed"); n > 3 {
+		t.Fatalf("%d attempts failed in three restarts\n%s", n, b.story())
+	}
 }
 
 // The stream does not hold the subject yet when the reader is opened.

@@ -35,6 +35,9 @@ func TestDurableOnARecreatedStream(t *testing.T) {
 	if n := b.count("stream_reset"); n != 1 {
 		t.Fatalf("the re-created stream was told %d times\n%s", n, b.story())
 	}
+	if n := b.count("session_replaced"); n != 1 {
+		t.Fatalf("%d replacements were told\n%s", n, b.story())
+	}
 }
 
 // A durable with an inactive threshold is made early and read late.
@@ -94,6 +97,9 @@ func TestNextThatGaveUpTakesNothing(t *testing.T) {
 			t.Fatalf("round %d: sequence %d, delivered %d times", i, m.Sequence, m.NumDelivered)
 		}
 		b.must(m.DoubleAck(b.ctx))
+	}
+	if s := private.Status(); s.Gaps != 0 || s.Session.Number != 1 {
+		t.Fatalf("status %+v\n%s", s, b.story())
 	}
 }
 

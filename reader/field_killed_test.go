@@ -16,12 +16,20 @@ import (
 	"github.com/an-open-reader/nats-reader/reader"
 )
 
-// Environment of a child of this executable that reads, until it is killed or its
-// parent is gone.
+// Environment of a child of this executable that reads, until it is killed, its
+// parent is gone or its task is done.
 const (
 	childURL     = "NATS_READER_TEST_URL"
 	childDurable = "NATS_READER_TEST_DURABLE"
+	childTask    = "NATS_READER_TEST_TASK"
 )
+
+// childTasks are what a child does beside printing what it reads.
+var childTasks = map[string]func(ctx context.Context, js jetstream.JetStream, cfg reader.Config) error{
+	"":      printAll,
+	"drain": ackAndDrain,
+	"away":  tellWhatAwayCosts,
+}
 
 // readAsChild is such a child's whole life; in any other process it does nothing.
 func readAsChild() {
@@ -35,7 +43,7 @@ func readAsChild() {
 		cancel()
 	}()
 	err := func() error {
-		nc, err := nats.Connect(url, nats.Timeout(patience))
+		nc, err := nats.Connect(url, nats.Timeout(patience), nats.MaxReconnects(-1))
 		if err != nil {
 			return err
 		}
@@ -48,45 +56,74 @@ func readAsChild() {
 		if cfg.Durable == "" {
 			cfg.InactiveThreshold = time.Second
 		}
-		r, err := reader.Open(ctx, js, cfg)
+		return childTasks[os.Getenv(childTask)](ctx, js, cfg)
+	}()
+	if err == nil {
+		os.Exit(0) // at once: what nats.go has not written yet is lost
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func printAll(ctx context.Context, js jetstream.JetStream, cfg reader.Config) error {
+	r, err := reader.Open(ctx, js, cfg)
+	if err != nil {
+		return err
+	}
+	for m, err := range r.Messages(ctx) {
 		if err != nil {
 			return err
 		}
-		for m, err := range r.Messages(ctx) {
-			if err != nil {
-				return err
-			}
-			fmt.Println(string(m.Data))
+		fmt.Println(string(m.Data))
+	}
+	return nil
+}
+
+// child is a reader in a process of its own.
+type child struct {
+	*exec.Cmd
+	stdin io.Closer // open, it is the child's sign that we are there
+	lines *bufio.Scanner
+}
+
+func (b *bed) child(task, durable string) child {
+	b.Helper()
+	c := exec.CommandContext(b.ctx, os.Args[0])
+	c.Env = append(os.Environ(), childURL+"="+b.server.URL(), childDurable+"="+durable, childTask+"="+task)
+	c.Stderr = os.Stderr
+	stdin, err := c.StdinPipe()
+	b.must(err)
+	stdout, err := c.StdoutPipe()
+	b.must(err)
+	b.must(c.Start())
+	return child{c, stdin, bufio.NewScanner(stdout)}
+}
+
+// read waits until the child has printed n lines.
+func (c child) read(b *bed, n int) {
+	b.Helper()
+	for i := range n {
+		if !c.lines.Scan() {
+			b.Fatalf("the child read %d of %d messages", i, n)
 		}
-		return nil
-	}()
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	}
+}
+
+// kill ends the child as the system does when it has no memory left.
+func (c child) kill(b *bed) {
+	b.Helper()
+	b.must(c.Process.Kill())
+	_ = c.Wait() // it was killed
+	_ = c.stdin.Close()
 }
 
 // killedAfter runs a reader in a process of its own and kills it once it has
 // handed out n messages.
 func (b *bed) killedAfter(durable string, n int) {
 	b.Helper()
-	c := exec.CommandContext(b.ctx, os.Args[0])
-	c.Env = append(os.Environ(), childURL+"="+b.server.URL(), childDurable+"="+durable)
-	c.Stderr = os.Stderr
-	stdin, err := c.StdinPipe()
-	b.must(err)
-	defer stdin.Close() //nolint:errcheck // it is the child's sign that we are there
-	stdout, err := c.StdoutPipe()
-	b.must(err)
-	b.must(c.Start())
-	lines := bufio.NewScanner(stdout)
-	got := 0
-	for got < n && lines.Scan() {
-		got++
-	}
-	b.must(c.Process.Kill())
-	_ = c.Wait() // it was killed
-	if got != n {
-		b.Fatalf("the child read %d of %d messages", got, n)
-	}
+	c := b.child("", durable)
+	defer c.kill(b)
+	c.read(b, n)
 }
 
 // A reader of a work queue is killed amid its messages. The next one reads at
