@@ -88,9 +88,10 @@ type Config struct {
 	Retry RetryPolicy
 	// Pull bounds the read-ahead.
 	Pull Pull
-	// InactiveThreshold is how long the server keeps a consumer that nobody pulls
-	// from; default 30s, raised when shorter than 3 x Pull.Heartbeat + Retry.Max,
-	// lowered to what the stream's consumer_limits allow.
+	// InactiveThreshold is how long the server keeps a private reader's consumer that
+	// nobody pulls from; default 30s, raised when shorter than 3 x Pull.Heartbeat +
+	// Retry.Max, lowered to what the stream's consumer_limits allow. A durable is made
+	// without one.
 	InactiveThreshold time.Duration
 	// HeadersOnly asks for headers without payloads.
 	HeadersOnly bool
