@@ -46,6 +46,9 @@ func TestOrigin2OldSessionStaysWhileNoConsumerCanBeMade(t *testing.T) {
 	if s := r.Status(); s.State != reader.StateRecovering || s.Session.Number != before.Number || s.Session.Consumer != before.Consumer {
 		t.Fatalf("status while the API is silent: %+v\n%s", s, b.story())
 	}
+	if first, third := b.await("retry_waiting", 1), b.await("retry_waiting", 3); first.Wait <= 0 || third.Wait <= first.Wait {
+		t.Fatalf("pauses of %s, then %s: not paced\n%s", first.Wait, third.Wait, b.story())
+	}
 	b.publish(11, 20)
 	undo()
 	b.expect(r, 11, 20)

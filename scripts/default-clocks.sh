@@ -6,12 +6,12 @@
 #   scripts/default-clocks.sh                 on the embedded server and 2.10.22
 #   scripts/default-clocks.sh VERSION...      on these; "embedded" is the one of go.mod
 #
-# About six minutes a version. Servers are built by scripts/servers.sh where they
+# About eight minutes a version. Servers are built by scripts/servers.sh where they
 # are missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cases='^Test(Origin|Long|LimitsOfTheRate|DeadLink)'
+cases='^Test(Origin|Long|LimitsOfTheRate|DeadLink|KilledReaders|AwayCosts)'
 
 case "${1:-}" in
 -h | --help)
