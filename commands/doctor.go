@@ -27,9 +27,9 @@ const (
 	flagAllRows       = "all"
 )
 
-const doctorDescription = `Looks at consumers several times over --for, at connections, permissions
-and limits, and says which reader is deaf or stuck, why, and what to do. It only
-asks, unless --listen or --delete-orphans is given.
+const doctorDescription = `Looks at consumers several times over --for, at connections,
+permissions and limits, and says which reader is deaf or stuck, why, and what
+to do. It only asks, unless --listen or --delete-orphans is given.
 
 nats-reader doctor
 nats-reader doctor ORDERS --for 32s

@@ -114,7 +114,7 @@ func TestNormaliseRefusesInOneLine(t *testing.T) {
 // if flags of one name take values in every command, or in none. Who writes one that does
 // not before its command is told.
 func TestFlagsOfOneNameHaveOneShape(t *testing.T) {
-	several := []string{flagFaults}
+	several := []string{flagFaults, flagListen}
 	for name, flags := range flagsOf(testProgram().app().Commands) {
 		if slices.Contains(several, name) {
 			continue

@@ -32,9 +32,9 @@ const (
 
 const watchDescription = `On a terminal it is a screen: the sessions and why they ended, the flow, the
 faults, the contract, every event; ? tells the keys. Elsewhere, with --plain
-and with TERM=dumb, each event of the reader is one line. The last line is the
-verdict and its figures, and the exit code says the same: 0 contract held, 2
-broken, 3 unknown, 130 interrupted.
+and with TERM=dumb, each event of the reader is one line. The last line is
+the verdict and its figures, and the exit code says the same: 0 contract
+held, 2 broken, 3 unknown, 130 interrupted.
 
 Faults are made by keys once A, or --arm, has armed them: ! and the fault's
 key; 0 undoes all. On a server that is not the demo's --arm is needed, and
