@@ -67,7 +67,7 @@ func TestDurable(t *testing.T) {
 			t.Parallel()
 			p := planOf(t, strings.Replace(quick, "target: {", "target: {durable: mine, ", 1)+`
 stream: {retention: workqueue}
-steps: [{when: {at: 100ms}, fault: api-timeout, for: 300ms}]
+steps: [{when: {at: 100ms}, fault: black-hole, for: 300ms}]
 phases: {steady: 100ms}
 contract: {silence: 1m}
 `)
