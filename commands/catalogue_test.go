@@ -194,6 +194,7 @@ func TestControlTakesTheCatalogue(t *testing.T) {
 
 // The demo takes every fault of the catalogue; one that cannot act there is refused with the reason.
 func TestDemoTakesTheCatalogue(t *testing.T) {
+	t.Parallel()
 	for name, part := range map[string]func(chaos.Fault) bool{
 		"wire":    func(f chaos.Fault) bool { return f.Layer == chaos.LayerWire },
 		"server":  func(f chaos.Fault) bool { return f.Layer == chaos.LayerServer && f.Name != "delete-stream" },
@@ -203,6 +204,7 @@ func TestDemoTakesTheCatalogue(t *testing.T) {
 		"store":   func(f chaos.Fault) bool { return f.Name == "lose-store" }, // the stream is gone behind it
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			at := 100 * time.Millisecond
 			args := []string{"watch", "--demo", "--json", "--wait-for-stream", "--retry-max", "500ms"}
 			var names []string

@@ -3,6 +3,7 @@ package commands_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,7 +23,19 @@ import (
 
 func TestMain(m *testing.M) {
 	lab.Main()
+	sideBySide()
 	testscript.Main(m, map[string]func(){"nats-reader": nearlyMain})
+}
+
+// sideBySide lets more tests run at one time than there are cores: each has a server of
+// its own, and mostly waits. -parallel says otherwise.
+func sideBySide() {
+	for _, arg := range os.Args[1:] {
+		if strings.HasPrefix(arg, "-test.parallel") {
+			return
+		}
+	}
+	_ = flag.Set("test.parallel", "6")
 }
 
 // nearlyMain is what the program's main does, as a process of its own.
