@@ -3,6 +3,7 @@ package reader_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -230,6 +231,35 @@ func TestPriorityGroupIsRefused(t *testing.T) {
 	if r, err := reader.Open(b.ctx, b.js, durable()); !errors.Is(err, reader.ErrConfig) || !contains(err, "priority groups") {
 		t.Fatalf("got %v and %v, want ErrConfig that says why", r, err)
 	}
+}
+
+// An operator gives a durable priority groups under its reader: it is told why it
+// reads no more when the pull that waits is over, at a pace, and reads on without them.
+func TestPriorityGroupUnderTheReader(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 5)
+	plain := jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy}
+	b.shared(plain)
+	cfg := durable()
+	cfg.Pull.Expires = 4 * time.Second
+	r := b.open(cfg)
+	b.handle(r, 5)
+	if !b.older(11) {
+		grouped := plain
+		grouped.PriorityPolicy, grouped.PriorityGroups, grouped.PinnedTTL = jetstream.PriorityPolicyPinned, []string{"g"}, time.Minute
+		_, err := b.admin.UpdateConsumer(b.ctx, b.stream, grouped)
+		b.must(err)
+		b.eventually("it is told", func() bool { return strings.Contains(r.Status().LastError, "riority") })
+		if s := r.Status(); s.State != reader.StateRecovering {
+			t.Fatalf("status %+v\n%s", s, b.story())
+		}
+		b.await("retry_waiting", 3)
+		_, err = b.admin.UpdateConsumer(b.ctx, b.stream, plain)
+		b.must(err)
+	}
+	b.publish(6, 10)
+	b.handle(r, 5)
 }
 
 // noPause shows, on a server that knows no pause, that there is none to withstand.

@@ -126,6 +126,18 @@ func TestOrigin5HalfMadeSessionLeavesNothing(t *testing.T) {
 			b.eventually("nothing is left", func() bool {
 				return len(b.consumers()) == 0 && b.nc.NumSubscriptions() <= 1
 			})
+			// And under way, where the reader lives on.
+			r := b.open(hasty(quick()))
+			b.expect(r, 1, 10)
+			undo = b.fault(fault)
+			b.deleteConsumer(r)
+			b.await("replace_failed", b.count("replace_failed")+3)
+			undo()
+			b.publish(11, 20)
+			b.expect(r, 11, 20)
+			b.eventually("one consumer and one subscription are left", func() bool {
+				return len(b.consumers()) == 1 && b.nc.NumSubscriptions() == 1
+			})
 		})
 	}
 }

@@ -103,7 +103,7 @@ var reports = []report{
 	{"a denied create looks like a time-out", "https://github.com/nats-io/terraform-provider-jetstream/issues/148",
 		"TestOpenWithoutCreatePermission TestPermissionDeniedAtOpen", "thirteen-perm"},
 	{"pulls that name no priority group, or not the pinned client's", "https://github.com/nats-io/nats.net/issues/1098",
-		"TestPriorityGroupIsRefused", ""},
+		"TestPriorityGroupIsRefused TestPriorityGroupUnderTheReader", ""},
 	{"the time it began at is sent with the sequence it goes on from", "https://github.com/nats-io/nats.go/issues/1281",
 		"TestFromTimeThroughAReplacement", ""},
 	{"a purge of one subject stops the others", "https://github.com/nats-io/nats.go/issues/1202",
