@@ -55,7 +55,8 @@ func TestOriginARetiredSessionLeavesTheDurable(t *testing.T) {
 // round trip, past the pacing and the total timeout.
 func TestOriginBRefusedPullIsAPacedFailure(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Exceeded MaxWaiting", "Consumer is push based", "Something Never Heard Of", "in use: Exceeded MaxWaiting"} {
+	for _, name := range []string{"Exceeded MaxWaiting", "Consumer is push based", "Something Never Heard Of",
+		"in use: Exceeded MaxWaiting", "in use: Consumer is push based", "in use: Something Never Heard Of"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, inUse := strings.CutPrefix(name, "in use: ")
