@@ -146,6 +146,12 @@ func TestOriginDNamedReaderIsReplaced(t *testing.T) {
 		b.eventually("replaced: "+name, func() bool { return b.count("session_replaced") > n })
 		b.eventually("its consumer is there", func() bool { return slices.Equal(b.consumers(), []string{"mine"}) })
 	}
+	b.publish(next, next+9)
+	b.expect(r, next, next+9)
+	// Three times by the test; once more would be by the reader itself.
+	if by := r.Status().Replaced; by["consumer_deleted"]+by["consumer_gone"] > 3 {
+		t.Fatalf("replaced %v\n%s", by, b.story())
+	}
 }
 
 // Messages that wait in the old session are skipped for good.
