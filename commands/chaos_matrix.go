@@ -39,7 +39,8 @@ the time of the whole command.
 Exit code: 0 every judged cell held, 2 one is broken, 3 one could not be
 judged or was not played, 130 interrupted, all faults undone. Judged are the
 cells of the target reader, where it is among the targets: what is broken of
-others is a finding. --fail-on any judges all.`
+others is a finding. --fail-on any judges all. The last line tells the same
+of the reader, and the number of all cells.`
 
 func (p *program) chaosMatrixCommand() *cli.Command {
 	flags := []cli.Flag{

@@ -84,7 +84,7 @@ func TestPlay(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	r := m.Result(Made{}, cells)
-	if !r.Whole() || r.Of("reader").Held != 2 || r.finding() != oracle.Broken {
+	if !r.Whole() || r.Of("reader").Held != 2 || r.finding() != oracle.Held || r.Of(r.Targets...).Finding() != oracle.Broken {
 		t.Errorf("%+v", r)
 	}
 

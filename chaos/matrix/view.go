@@ -255,8 +255,14 @@ func (r Result) Words() string {
 	return text
 }
 
-// finding is that of all cells.
-func (r Result) finding() oracle.Finding { return r.Of(r.Targets...).Finding() }
+// finding is that of the reader of this module where it is among the targets, or else of all: what is broken of others
+// beside it is what the matrix finds out.
+func (r Result) finding() oracle.Finding {
+	if ours := r.Ours(); len(ours) > 0 {
+		return r.Of(ours...).Finding()
+	}
+	return r.Of(r.Targets...).Finding()
+}
 
 // Finding is that of all cells that were counted: broken where one is, then unknown where one is, or is missing.
 func (n Count) Finding() oracle.Finding {
