@@ -56,7 +56,7 @@ esac
 go build -o "$scratch/nats-reader" .
 if [ "$mode" = --play ]; then
 	scripts/servers.sh all >/dev/null
-	play embedded --targets all
+	play embedded --targets 'all,consume(durable=false),messages(max-wait=1s),ordered-messages(max-wait=1s)'
 	play versions --servers all
 fi
 

@@ -5,7 +5,9 @@ package lab_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,17 @@ func TestCachedServer(t *testing.T) {
 		if _, err := lab.CachedServer(nonsense); err == nil || errors.Is(err, lab.ErrNotCached) {
 			t.Errorf("CachedServer(%q): %v, want it called no version", nonsense, err)
 		}
+	}
+}
+
+func TestVersionsAreThoseOfTheScript(t *testing.T) {
+	listed, err := exec.Command("../../scripts/servers.sh", "--list").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append(strings.Fields(string(listed)), lab.EmbeddedVersion)
+	if got := lab.Versions(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
