@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,10 @@ func (p *program) playMatrix(ctx context.Context, w matrixPlan) (err error) {
 	}
 	show := p.showProgress(runPlan{quiet: w.quiet})
 	defer show.end()
-	o := matrix.Options{Parallel: w.parallel, Folder: folder, Timeout: w.timeout, Stderr: show.stderr()}
+	o := matrix.Options{Parallel: w.parallel, Folder: folder, Timeout: w.timeout}
+	if !w.quiet {
+		o.Stderr = func(c matrix.Cell) io.Writer { return &cellWords{cell: c, show: show} }
+	}
 	told, err := toldOfCells(show, w, folder)
 	if err != nil {
 		return err
@@ -113,6 +117,28 @@ func toldOfCells(show *progressShow, w matrixPlan, folder *matrix.Folder) (func(
 		show.lines.noteAt(t.Time, fmt.Sprintf("%d of %d  %s: %s", t.Done, t.All, redact(oneLine(t.Cell.String())), t.Outcome.Words()))
 	}, nil
 }
+
+// cellWords puts the name of a cell before each line that its program writes.
+type cellWords struct {
+	cell matrix.Cell
+	show *progressShow
+	rest []byte // of a line that is not whole yet
+}
+
+func (w *cellWords) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for {
+		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
+		if !whole && len(w.rest) < longestWords {
+			return len(b), nil
+		}
+		w.show.say(redact(oneLine(w.cell.String() + ": " + string(line))))
+		w.rest = rest
+	}
+}
+
+// longestWords is what a line is cut at.
+const longestWords = 4096
 
 // between is a time that is known by its bounds.
 func between(least, most time.Duration) string {

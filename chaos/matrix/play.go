@@ -25,8 +25,8 @@ type Options struct {
 	Timeout time.Duration
 	// Progress is told of each cell that begins and ends, and must be quick. nil: nobody is.
 	Progress func(Progress)
-	// Stderr takes what outside programs write there; nil: it is thrown away.
-	Stderr io.Writer
+	// Stderr gives what takes the words of the outside program of a cell; nil: they are thrown away.
+	Stderr func(Cell) io.Writer
 }
 
 // Progress is one cell that begins, or ends.
@@ -135,7 +135,10 @@ func (p *play) run(ctx context.Context, c Cell) (r result.Run, quiet bool, err e
 	if err != nil {
 		return r, false, err
 	}
-	o := run.Options{Plan: planned, Target: reads, Stderr: p.options.Stderr}
+	o := run.Options{Plan: planned, Target: reads}
+	if p.options.Stderr != nil {
+		o.Stderr = p.options.Stderr(c)
+	}
 	if c.Server != Embedded {
 		if o.ServerBin, err = lab.CachedServer(c.Server); err != nil {
 			return r, false, err

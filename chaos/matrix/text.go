@@ -90,8 +90,9 @@ func wrapped(words string) string {
 }
 
 func shortened(name string) string {
+	const kept = (widestName - len("...")) / 3 // of the start; commands differ at their end
 	if runes := []rune(name); len(runes) > widestName {
-		return string(runes[:widestName-3]) + "..."
+		return string(runes[:kept]) + "..." + string(runes[len(runes)-widestName+kept+len("..."):])
 	}
 	return name
 }
