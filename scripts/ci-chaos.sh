@@ -13,8 +13,8 @@
 #   PLAN...       names, tags or files, as nats-reader chaos run takes them
 #
 #   -out DIR      the folder, default chaos-reports: junit.xml, report.html, .json, .md
-#                 and .txt, and what happened meanwhile in log.txt; with several
-#                 versions a folder for each
+#                 and .txt, the beginning of it in summary.md, and what happened
+#                 meanwhile in log.txt; with several versions a folder for each
 #   -target R     who reads, may be repeated; default the reader of nats-reader. Any
 #                 program that prints the id of each message: 'exec:node reader.mjs'
 #   -version V    of the server, may be repeated; "embedded" is the one of go.mod
@@ -35,7 +35,7 @@ plans=() versions=() flags=() out=chaos-reports parallel=2 bin=""
 while [ $# -gt 0 ]; do
 	case "$1" in
 	-h | --help)
-		sed -n '2,25s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+		sed -n '2,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 		exit 0
 		;;
 	-out | -target | -version | -parallel | -seed | -bin)
@@ -110,7 +110,8 @@ for job in "${jobs[@]}"; do
 		grep -q '^ Runs$' "$scratch/report" && sed -i '1,/^ Runs$/d' "$scratch/report"
 		cat "$scratch/report"
 	fi
-	grep -a 'nats-reader: ' "$into/log.txt" >&2 || true
+	[ ! -s "$into/report.md" ] || awk 'NR > 1 && /^##+ / { exit } { print }' "$into/report.md" >"$into/summary.md"
+	grep -aE '^nats-reader: (error|hint): ' "$into/log.txt" >&2 || true
 	case "$code" in
 	0 | 2 | 3 | 130) ;;
 	*) printf 'ci-chaos.sh: nats-reader ended with exit code %s: not judged\n' "$code" >&2 && code=3 ;;
