@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -87,6 +90,7 @@ type runPlan struct {
 type job struct {
 	plan   plan.Plan
 	target target.Target
+	again  string // the command line that plays it again
 }
 
 // chaosRun plays plans.
@@ -137,12 +141,16 @@ func (p *program) runPlanOf(c *cli.Context) (runPlan, error) {
 	if w.bin, err = serverBinOf(c); err != nil {
 		return w, err
 	}
+	files := p.filesOf(c.Args().Slice())
 	for _, one := range plans {
 		jobs, err := jobsOf(c, one, w.seed)
 		if err != nil {
 			return w, err
 		}
-		w.jobs = append(w.jobs, jobs...)
+		for _, j := range jobs {
+			j.again = againOf(c, cmp.Or(files[one.Name], one.Name), j)
+			w.jobs = append(w.jobs, j)
+		}
 	}
 	return w, w.checkServers(c)
 }
@@ -200,9 +208,36 @@ func jobsOf(c *cli.Context, p plan.Plan, seed uint64) ([]job, error) {
 		if err != nil {
 			return nil, unresolved(p.Name, err)
 		}
-		jobs = append(jobs, job{one, t})
+		jobs = append(jobs, job{plan: one, target: t})
 	}
 	return jobs, nil
+}
+
+// againOf is the command line that plays a job again. What logs in is left out: it is nobody's
+// business.
+func againOf(c *cli.Context, word string, j job) string {
+	line := []string{"nats-reader", "chaos", "run", word, "--" + flagTarget, j.target.Name(), "--" + flagRandSeed, strconv.FormatUint(j.plan.Seed, 10)}
+	kept := []string{flagServerVersion, flagServerBin, flagServer, flagContext, flagAllowServerFaults, flagTargetName}
+	for _, f := range readerFlags() {
+		kept = append(kept, f.Names()[0])
+	}
+	for _, name := range kept {
+		switch value := c.Value(name).(type) {
+		case nil:
+		case bool:
+			if value && c.IsSet(name) {
+				line = append(line, "--"+name)
+			}
+		default:
+			if layerOf(c, name) == layerFlag {
+				line = append(line, "--"+name, redact(fmt.Sprint(value)))
+			}
+		}
+	}
+	for i, w := range line {
+		line[i] = report.Quoted(w)
+	}
+	return strings.Join(line, " ")
 }
 
 // connects says whether a plan runs on the server of the command line.

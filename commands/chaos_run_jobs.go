@@ -122,6 +122,7 @@ func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began ti
 	if err != nil {
 		r = unplayed(j, explainError(err).problem, exitCannotJudge)
 	}
+	r.Command = j.again
 	show.over(j, r)
 	return r
 }
@@ -132,8 +133,8 @@ func unplayed(j job, why string, code int) result.Run {
 	text, _ := j.plan.YAML() // it was resolved, and so it can be written
 	r := result.Run{
 		Schema: result.Schema, Name: j.plan.Name, Title: j.plan.Title, Why: j.plan.Why, Plan: string(text), Seed: j.plan.Seed, Target: j.target.Name(),
-		Server: result.Server{Version: j.plan.Server.Version, Nodes: j.plan.Server.Nodes, Replicas: j.plan.Server.Replicas, Storage: string(j.plan.Server.Storage)},
-		Began:  now, Ended: now, Expected: expectedOf(j), ExitCode: code, Error: why,
+		Server:  result.Server{Version: j.plan.Server.Version, Nodes: j.plan.Server.Nodes, Replicas: j.plan.Server.Replicas, Storage: string(j.plan.Server.Storage)},
+		Command: j.again, Began: now, Ended: now, Expected: expectedOf(j), ExitCode: code, Error: why,
 	}
 	r.Verdict = oracle.Verdict{Finding: oracle.Unknown, MeasuredBy: oracle.ByIDs, Orphans: oracle.NotCounted, Doubts: []string{why}}
 	r.Met = r.Expected == oracle.Unknown

@@ -46,6 +46,21 @@ func (p *program) plansOf(arguments []string) ([]plan.Plan, error) {
 	return plans, nil
 }
 
+// filesOf are the files of the arguments by the names of their plans. They have been read
+// before.
+func (p *program) filesOf(arguments []string) map[string]string {
+	files := map[string]string{}
+	for _, word := range arguments {
+		if !isPlanFile(word) || word == standardInput {
+			continue
+		}
+		if one, err := p.loadPlan(word); err == nil {
+			files[one.Name] = word
+		}
+	}
+	return files
+}
+
 // bundledPlans are those of a name or a tag, or all.
 func (p *program) bundledPlans(word string) ([]plan.Plan, error) {
 	if word == allPlans {

@@ -71,6 +71,8 @@ func TestScripts(t *testing.T) {
 			"awaitfile": awaitFile,
 			"delete":    deleteStream,
 			"take":      takeMessages,
+			"again":     playAgain,
+			"sameplan":  expectSamePlan,
 		},
 	})
 }

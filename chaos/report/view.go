@@ -68,8 +68,11 @@ func viewOf(r result.Run, number, of int) view {
 	for _, reason := range r.Verdict.Reasons() {
 		v.Reasons = append(v.Reasons, Clean(reason))
 	}
-	if v.Name != "" && !r.Server.Foreign {
-		v.Replay = fmt.Sprintf("nats-reader chaos run %s --target %s --rand-seed %s", quoted(v.Name), quoted(v.Target), v.Seed)
+	switch {
+	case r.Command != "":
+		v.Replay = clean(r.Command)
+	case v.Name != "" && !r.Server.Foreign:
+		v.Replay = fmt.Sprintf("nats-reader chaos run %s --target %s --rand-seed %s", Quoted(v.Name), Quoted(v.Target), v.Seed)
 	}
 	v.Phases, v.Faults, v.Violations = phasesOf(r), faultsOf(r), violationsOf(r)
 	v.Sessions, v.Requests, v.Notes = sessionsOf(r), requestsOf(r), notesOf(r)
@@ -82,7 +85,8 @@ func viewOf(r result.Run, number, of int) view {
 }
 
 // quoted is a word as a shell takes it.
-func quoted(word string) string {
+// Quoted is a word as a shell takes it.
+func Quoted(word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,") == "" {
 		return word
 	}

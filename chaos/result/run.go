@@ -23,6 +23,8 @@ type Run struct {
 	Seed   uint64 `json:"seed"`
 	Target string `json:"target"`
 	Server Server `json:"server"`
+	// Command plays the plan again with its seed: a command line without logins; empty: nobody said it.
+	Command string `json:"command,omitempty"`
 
 	Began  time.Time `json:"began"`
 	Ended  time.Time `json:"ended"`
