@@ -9,7 +9,8 @@
 #   smoke         about 3 minutes; the default: a little of everything, what the reader
 #                 comes from, the faults that readers go deaf under, faults by lot
 #   full          about 20 minutes: every plan, and what the reader comes from and those
-#                 faults on nats-server 2.10.22 as well
+#                 faults on nats-server 2.10.22 as well; of another reader than that of
+#                 nats-reader, in both, only what is for any (tag any-reader)
 #   PLAN...       names, tags or files, as nats-reader chaos run takes them
 #
 #   -out DIR      the folder, default chaos-reports: junit.xml, report.html, .json, .md
@@ -31,11 +32,11 @@ fail() {
 	exit 3
 }
 
-plans=() versions=() flags=() out=chaos-reports parallel=2 bin=""
+plans=() versions=() flags=() out=chaos-reports parallel=2 bin="" others=no
 while [ $# -gt 0 ]; do
 	case "$1" in
 	-h | --help)
-		sed -n '2,26s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+		sed -n '2,27s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 		exit 0
 		;;
 	-out | -target | -version | -parallel | -seed | -bin)
@@ -50,7 +51,10 @@ while [ $# -gt 0 ]; do
 	esac
 	case "$1" in
 	-out) out=$2 ;;
-	-target) flags+=(--target "$2") ;;
+	-target)
+		flags+=(--target "$2")
+		[ "$2" = reader ] || others=yes
+		;;
 	-version) versions+=("${2#v}") ;;
 	-parallel) parallel=$2 ;;
 	-seed) flags+=(--rand-seed "$2") ;;
@@ -60,17 +64,22 @@ while [ $# -gt 0 ]; do
 done
 [ ${#plans[@]} -gt 0 ] || plans=(smoke)
 
+smoke="smoke origin thirteen random" full="all" older="origin thirteen"
+if [ "$others" = yes ]; then # the other plans have settings that are the reader's alone
+	smoke="smoke deaf-after-power-outage thirteen random" full="any-reader" older=$smoke
+fi
+
 # jobs: a version and the plans that are played on it, one a line.
 jobs=()
 for version in "${versions[@]:-embedded}"; do
 	case "${plans[*]}" in
-	smoke) jobs+=("$version smoke origin thirteen random") ;;
-	full) jobs+=("$version all") ;;
+	smoke) jobs+=("$version $smoke") ;;
+	full) jobs+=("$version $full") ;;
 	*) jobs+=("$version ${plans[*]}") ;;
 	esac
 done
 if [ "${plans[*]}" = full ] && [ ${#versions[@]} -eq 0 ]; then
-	jobs+=("2.10.22 origin thirteen")
+	jobs+=("2.10.22 $older")
 fi
 
 scratch=$(mktemp -d)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/plan"
 )
 
@@ -53,7 +54,7 @@ func text(t *testing.T, p plan.Plan) []byte {
 // Every plan that the program brings says what it is, and replays: what it resolves to
 // prints, parses back to the same and resolves to itself, as YAML and as JSON.
 func TestBundledPlans(t *testing.T) {
-	tags := []string{"origin", "thirteen", "field", "cluster", "smoke", "long"}
+	tags := []string{"origin", "thirteen", "field", "cluster", "smoke", "long", "any-reader"}
 	for _, p := range bundled(t) {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
@@ -102,6 +103,32 @@ func TestBundledPlans(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is said to be for any reader asks for nothing that a program of its own cannot have.
+func TestPlansForAnyReader(t *testing.T) {
+	all, err := plan.Tagged("any-reader")
+	if err != nil || len(all) < 30 {
+		t.Fatalf("%d plans, %v", len(all), err)
+	}
+	for _, p := range all {
+		if p.Ends != "" || p.Target.Start != "" || p.Target.WaitForStream {
+			t.Errorf("%s: ends %q, starts at %q, waits %v", p.Name, p.Ends, p.Target.Start, p.Target.WaitForStream)
+		}
+		p.Target.Name = "exec:cat"
+		for seed := range uint64(10) {
+			for _, s := range resolve(t, p, seed+1).Steps {
+				spec, err := s.Spec()
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, _ := chaos.FindFault(spec.Name)
+				if f.Layer == chaos.LayerReader && f.Name != "freeze-reader" || spec.Params["node"] == "reader" || spec.Name == "step-down-consumer" && p.Random == nil {
+					t.Errorf("%s with seed %d: %s", p.Name, seed+1, s.Fault)
+				}
+			}
+		}
 	}
 }
 

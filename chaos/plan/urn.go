@@ -123,6 +123,9 @@ func (p Plan) drawOne(l lots, b ball) Step {
 	return s
 }
 
+// readersNode is the node that the target is connected to.
+const readersNode = "reader"
+
 // drawNode draws the node of a fault that takes one; "": all of them, where it can be.
 func (p Plan) drawNode(l lots, f chaos.Fault) string {
 	takes := slices.ContainsFunc(f.Parameters, func(q proxy.Parameter) bool { return q.Name == "node" })
@@ -132,6 +135,9 @@ func (p Plan) drawNode(l lots, f chaos.Fault) string {
 	from := p.Random.Nodes
 	if len(from) == 0 {
 		from = p.nodes()
+		if TargetKind(p.Target.Name) == "exec" { // nobody knows where a program is connected to
+			from = slices.DeleteFunc(from, func(n string) bool { return n == readersNode })
+		}
 	}
 	return l.one("node", from...)
 }

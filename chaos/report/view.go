@@ -70,7 +70,7 @@ func viewOf(r result.Run, number, of int) view {
 	}
 	switch {
 	case r.Command != "":
-		v.Replay = clean(r.Command)
+		v.Replay = Clean(r.Command)
 	case v.Name != "" && !r.Server.Foreign:
 		v.Replay = fmt.Sprintf("nats-reader chaos run %s --target %s --rand-seed %s", Quoted(v.Name), Quoted(v.Target), v.Seed)
 	}
