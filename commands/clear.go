@@ -81,7 +81,8 @@ func (p *program) clearJournals(c *cli.Context, dryRun bool) ([]leftThing, error
 			things = append(things, leftThing{Kind: "fault", What: "read " + j.Path, Owner: j.PID, State: stateLeft, Why: redact(j.Err.Error())})
 			continue
 		}
-		for _, e := range slices.Clone(j.Entries) {
+		// The newest first: a stream that is to be made again is one that is to be removed then.
+		for _, e := range slices.Backward(slices.Clone(j.Entries)) {
 			things = append(things, p.clearEntry(c, j, e, dryRun))
 		}
 		if len(j.Entries) == 0 && j.Owner == owner.Dead && !dryRun {
