@@ -93,10 +93,14 @@ func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign)
 	}
 	playing.Wait()
 	show.end()
+	code := exitOfRuns(ctx, runs)
 	if err := w.reports.write(p.stdout, runs); err != nil {
-		return err
+		if code == exitGood {
+			return err
+		}
+		printError(p.stderr, explainError(err)) // what was found stays found
 	}
-	return outcome{exitOfRuns(ctx, runs)}
+	return outcome{code}
 }
 
 // play plays one job. One that is not to begin any more is told as a run that was not judged.
