@@ -161,7 +161,7 @@ func (o *Oracle) judgeCounts(v *Verdict, end Ending) {
 	}
 	v.breach(nil, KindAPIRequests, v.APIRequests, l.APIRequests, "API request", "")
 	v.breach(nil, KindAPIRequestsPerMinute, v.MostRequestsInMinute, l.APIRequestsPerMinute, "API request", "in one minute")
-	v.breach(nil, KindOrphans, uint64(max(v.Orphans, 0)), l.Orphans, "consumer", "of ours left on the server")
+	v.breach(nil, KindOrphans, uint64(max(v.Orphans, 0)), l.Orphans, "consumer", "of its own left on the server")
 	v.breach(nil, KindConsumers, uint64(v.MostConsumers), l.Consumers, "consumer", "at one time")
 	v.breach(nil, KindWireBytes, v.WireBytes, l.WireBytes, "byte", "on the wire")
 	if end.Err != nil && o.rules.NeverEnds {

@@ -117,7 +117,7 @@ func TestEachKindOfViolation(t *testing.T) {
 		{KindDuplicated, two, repeat(2), repeat(3), "3 messages delivered twice, allowed 2", 3},
 		{KindOutOfOrder, two, disorder(2), disorder(3), "3 messages out of order, allowed 2", 3},
 		{KindUnexpected, two, strange(2), strange(3), "3 messages read that were never published, allowed 2", 3},
-		{KindOrphans, two, func(s *story) { s.end.Orphans = 2 }, func(s *story) { s.end.Orphans = 3 }, "3 consumers of ours left on the server, allowed 2", 0},
+		{KindOrphans, two, func(s *story) { s.end.Orphans = 2 }, func(s *story) { s.end.Orphans = 3 }, "3 consumers of its own left on the server, allowed 2", 0},
 		{KindDeaf, Rules{Measure: ByIDs}, deaf(limit), deaf(limit + time.Millisecond), "deaf for 12.001s after answers_lost, allowed 12s", 1},
 		{KindDeaf, limits(func(l *Limits) { l.Deaf = new(s5) }), deaf(s5), deaf(s5 + time.Millisecond), "deaf for 5.001s after answers_lost, allowed 5s", 1},
 		{KindSilence, Rules{Measure: ByIDs}, silent(limit), silent(limit + time.Millisecond), "stored messages waited 12.001s and none was handed out, allowed 12s", 1},

@@ -21,7 +21,7 @@ type Limits struct {
 	Sessions             *uint64 `json:"sessions,omitempty" yaml:"sessions,omitempty"`                               // in all: any
 	APIRequests          *uint64 `json:"api_requests,omitempty" yaml:"api_requests,omitempty"`                       // in all: any
 	APIRequestsPerMinute *uint64 `json:"api_requests_per_minute,omitempty" yaml:"api_requests_per_minute,omitempty"` // in the worst minute: any
-	Orphans              *uint64 `json:"orphans,omitempty" yaml:"orphans,omitempty"`                                 // consumers left on the server: 0
+	Orphans              *uint64 `json:"orphans,omitempty" yaml:"orphans,omitempty"`                                 // consumers left on the server: 0; of a target that is not ours any
 	Consumers            *uint64 `json:"consumers,omitempty" yaml:"consumers,omitempty"`                             // at one time: any
 	WireBytes            *uint64 `json:"wire_bytes,omitempty" yaml:"wire_bytes,omitempty"`                           // any
 }

@@ -116,7 +116,7 @@ var fieldWords = map[string]string{
 	"contract.sessions":                "sessions in all; default any",
 	"contract.api_requests":            "JetStream API requests in all; default any",
 	"contract.api_requests_per_minute": "JetStream API requests in the worst minute; default any",
-	"contract.orphans":                 "consumers left on the server; default 0",
+	"contract.orphans":                 "consumers left on the server; default 0, of another target than the reader any",
 	"contract.consumers":               "consumers at one time; default any",
 	"contract.wire_bytes":              "bytes on the wire; default any",
 

@@ -60,9 +60,11 @@ func (p Plan) contractWords() (lines []string) {
 		say("At most %s at one time.", plural(*c.Consumers, "consumer"))
 	}
 	most(c.WireBytes, "byte on the wire")
-	if none(c.Orphans) {
+	switch {
+	case c.Orphans == nil && TargetKind(orElse(p.Target.Name, TargetReader)) != TargetReader: // it lapses by itself
+	case none(c.Orphans):
 		say("No consumer of its own is left on the server.")
-	} else {
+	default:
 		say("At most %s left on the server.", plural(*c.Orphans, "consumer"))
 	}
 	if p.Ends != "" {

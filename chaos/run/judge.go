@@ -88,10 +88,10 @@ func (r *run) triedNothing() error {
 	return errors.New("no fault met anything to act on: nothing was tried")
 }
 
-// countsOrphans says whether a consumer that the target leaves is told against it: a
-// program is ended by a signal, and what it leaves then ends by itself, unless the
-// contract says how much that may be.
-func (r *run) countsOrphans() bool { return !r.traits.Process || r.plan.Contract.Orphans != nil }
+// countsOrphans says whether a consumer that the target leaves is told against it. A reader of
+// ours deletes its own; what another leaves, or a program that is ended by a signal, lapses by
+// itself, and counts where the contract says how much it may be.
+func (r *run) countsOrphans() bool { return r.traits.Ours || r.plan.Contract.Orphans != nil }
 
 // temper makes a finding unknown that the run is not entitled to.
 func (r *run) temper(v *oracle.Verdict, out outcome, interrupted bool) {

@@ -125,3 +125,15 @@ func TestSettles(t *testing.T) {
 		t.Errorf("%d published", got.Verdict.Acknowledged)
 	}
 }
+
+// What a reader of nats.go's leaves lapses by itself: it counts where a contract says so.
+func TestOrphans(t *testing.T) {
+	const text = "steps: [{when: {at: 100ms}, fault: slow-reader(pause=1ms), for: 100ms}]\nphases: {steady: 100ms}\n"
+	got := played(t.Context(), t, optionsOf(t, planOf(t, text), "ordered-messages"))
+	want(t, got, oracle.Held, ExitHeld, "")
+	got = played(t.Context(), t, optionsOf(t, planOf(t, text+"contract: {orphans: 0}\n"), "ordered-messages"))
+	want(t, got, oracle.Broken, ExitBroken, "1 consumer of its own left on the server")
+	if kinds := kindsOf(got.Verdict); !slices.Equal(kinds, []oracle.Kind{oracle.KindOrphans}) {
+		t.Errorf("the violations are %v", kinds)
+	}
+}
