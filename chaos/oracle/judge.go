@@ -41,7 +41,11 @@ func (o *Oracle) Judge(end Ending) Verdict {
 // limits are those of the rules with what their defaults are.
 func (o *Oracle) limits() Limits {
 	l := o.rules.Limits
-	for _, limit := range []**uint64{&l.Lost, &l.Unexpected, &l.Orphans} {
+	none := []**uint64{&l.Lost, &l.Unexpected}
+	if !o.rules.Blind { // what a target that is not ours leaves lapses by itself
+		none = append(none, &l.Orphans)
+	}
+	for _, limit := range none {
 		if *limit == nil {
 			*limit = new(uint64)
 		}

@@ -128,7 +128,7 @@ func deaf() result.Run {
 
 // everything is a run with each kind of violation that ids can have, not as expected.
 func everything() result.Run {
-	x := stage("everything", "exec:python3 bad.py", oracle.Rules{Measure: oracle.ByIDs, Blind: true}, 20*s)
+	x := stage("everything", "exec:python3 bad.py", oracle.Rules{Measure: oracle.ByIDs, Blind: true, Limits: oracle.Limits{Orphans: new(uint64)}}, 20*s)
 	x.flow(100*ms).fault("cut", "wire", 5*s, 6*s)
 	for range 3 {
 		x.Read(oracle.Delivery{ID: "w-5", Sequence: 5, Time: at(10 * s)})
