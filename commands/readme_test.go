@@ -49,3 +49,30 @@ func TestReadmeTranscript(t *testing.T) {
 		t.Errorf("the last line is %q", last)
 	}
 }
+
+// Every flag of the chaos commands is in the README, but those that every command has.
+func TestReadmeHasTheFlagsOfChaos(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{}
+	everywhere := map[string]bool{flagJSON: true}
+	for _, f := range append(globalFlags(), readerFlags()...) {
+		everywhere[f.Names()[0]] = true
+	}
+	chaos := p.chaosCommand()
+	if len(chaos.Subcommands) < 5 {
+		t.Fatalf("%d commands", len(chaos.Subcommands))
+	}
+	for _, c := range chaos.Subcommands {
+		if !strings.Contains(string(text), "`chaos "+c.Name) && !strings.Contains(string(text), "nats-reader chaos "+c.Name) {
+			t.Errorf("chaos %s is not in the README", c.Name)
+		}
+		for _, f := range c.Flags {
+			if name := f.Names()[0]; !everywhere[name] && !regexp.MustCompile("--"+regexp.QuoteMeta(name)+"[^a-z-]").Match(text) {
+				t.Errorf("chaos %s --%s is not in the README", c.Name, name)
+			}
+		}
+	}
+}
