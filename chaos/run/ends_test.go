@@ -16,6 +16,7 @@ import (
 
 // A run that is interrupted, in whichever phase, undoes its faults and judges.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, phase := range []Phase{Prepare, Steady, Inject, Recover, Drain} {
 		t.Run(string(phase), func(t *testing.T) {
 			t.Parallel()
@@ -47,6 +48,7 @@ phases: {steady: 300ms}
 
 // What was broken before an interrupt stays broken.
 func TestInterruptedWhenBroken(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, `
 load: {rate: 10}
 target: {name: "exec:a program"}
@@ -62,6 +64,7 @@ phases: {steady: 100ms}
 }
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps: [{when: {at: 0s}, fault: kill-server, for: 1h}]
 phases: {steady: 300ms}
@@ -74,6 +77,7 @@ phases: {steady: 300ms}
 
 // A target that does not read well with no fault: nothing is injected, nothing judged.
 func TestSteadyStateFails(t *testing.T) {
+	t.Parallel()
 	for kind, why := range map[bad.Kind]string{
 		bad.Nothing: "has read nothing within", bad.Exit: "the target ended", bad.Twice: "delivered twice", bad.Garbage: "never published", bad.Stop: "and then nothing",
 	} {
@@ -94,6 +98,7 @@ phases: {steady: 2s}
 }
 
 func TestNoSuchProgram(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+"steps: [{when: {at: 0s}, fault: cut}]\n")
 	got := played(t.Context(), t, optionsOf(t, p, "exec:/nowhere/reader"))
 	want(t, got, oracle.Unknown, ExitUnknown, "exit code 127")
@@ -101,6 +106,7 @@ func TestNoSuchProgram(t *testing.T) {
 
 // A server that ends before the faults: nothing is injected.
 func TestServerEndsInSteadyState(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps: [{when: {at: 0s}, fault: cut}]
 phases: {steady: 20s}
@@ -128,6 +134,7 @@ func (s shaky) Read(ctx context.Context, in target.Input) error { return s.read(
 
 // A panic in a target undoes the faults, and is no verdict on it.
 func TestPanic(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps: [{when: {at: 0s}, fault: kill-server, for: 1h}]
 phases: {steady: 300ms}
@@ -155,6 +162,7 @@ phases: {steady: 300ms}
 
 // The target's own end, where the plan wants it, and where it does not come.
 func TestEndsAsPlanned(t *testing.T) {
+	t.Parallel()
 	const text = `
 target: {heartbeat: 250ms, attempt_timeout: 500ms, retry_max: 500ms, stream_grace: 1s}
 ends: stream not found
@@ -172,6 +180,7 @@ phases: {steady: 300ms, inject: 20s, recover: 3s}
 
 // Two runs on one server of others know nothing of each other, and leave nothing.
 func TestForeignServer(t *testing.T) {
+	t.Parallel()
 	server, err := lab.Start(t.Context(), lab.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -218,6 +227,7 @@ phases: {steady: 300ms}
 
 // A fault on a stream needs to be allowed there, and one that destroys it its name.
 func TestForeignServerIsSpared(t *testing.T) {
+	t.Parallel()
 	server, err := lab.Start(t.Context(), lab.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -251,6 +261,7 @@ phases: {steady: 300ms}
 
 // A bug of ours in what is told of a fault undoes the faults as well; where it was is told.
 func TestPanicInAFault(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps: [{when: {at: 0s}, fault: kill-server, for: 1h}]
 phases: {steady: 300ms}

@@ -63,6 +63,7 @@ func hasStream(t *testing.T, server *lab.Server, name string) bool {
 // A reader of nats.go's is judged as it is by itself, on a server of others too; what says
 // where the JetStream API is reaches it.
 func TestForeignServerKeepsTheTargetsOwnConnection(t *testing.T) {
+	t.Parallel()
 	server, err := lab.Start(t.Context(), lab.Options{Config: "jetstream { domain: hub }\n"})
 	if err != nil {
 		t.Fatal(err)

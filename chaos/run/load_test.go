@@ -11,6 +11,7 @@ import (
 // Several writers, subjects and sizes, bursts, and what was stored before; the target
 // reads a part of it.
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	const text = quick + `
 load: {rate: 200, writers: 4, subjects: 2, size: 300, prefill: 500, bursts: {every: 200ms, count: 20}}
 steps: [{when: {at: 100ms}, fault: cut}]
@@ -32,6 +33,7 @@ phases: {steady: 300ms}
 
 // What lies before the start of a target is no loss, and no message of its own.
 func TestStart(t *testing.T) {
+	t.Parallel()
 	for start, stored := range map[string]uint64{"all": 50, "new": 0, "last": 1, "last-per-subject": 2} {
 		t.Run(start, func(t *testing.T) {
 			t.Parallel()
@@ -51,6 +53,7 @@ phases: {steady: 100ms}
 
 // The stream may be made only when the target waits for it already.
 func TestStreamIsMadeLate(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, strings.Replace(quick, "target: {", "target: {wait_for_stream: true, ", 1)+`
 stream: {made_after: 700ms}
 steps: [{when: {at: 100ms}, fault: delete-consumer}]
@@ -62,6 +65,7 @@ phases: {steady: 100ms}
 
 // A durable reads at least once, and is no orphan.
 func TestDurable(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"reader", "fetch"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,6 +83,7 @@ contract: {silence: 1m}
 
 // In a cluster the faults reach nodes, also the one that the target is connected to.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 server: {nodes: 3, replicas: 3}
 steps: [{when: {at: 100ms}, fault: stop-node(node=reader), for: 500ms}]

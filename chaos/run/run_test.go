@@ -11,6 +11,7 @@ import (
 )
 
 func TestReaderHolds(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps:
   - {when: {at: 200ms}, fault: delete-consumer}
@@ -44,6 +45,7 @@ phases: {steady: 300ms, recover: 4s, drain: 4s}
 `
 
 func TestConsumeGoesDeaf(t *testing.T) {
+	t.Parallel()
 	got := played(t.Context(), t, optionsOf(t, planOf(t, powerOutage), "consume"))
 	want(t, got, oracle.Broken, ExitBroken, "lost")
 	v := got.Verdict
@@ -56,6 +58,7 @@ func TestConsumeGoesDeaf(t *testing.T) {
 }
 
 func TestReaderHearsAgain(t *testing.T) {
+	t.Parallel()
 	got := played(t.Context(), t, optionsOf(t, planOf(t, powerOutage), "reader"))
 	want(t, got, oracle.Held, ExitHeld, "")
 }
@@ -63,6 +66,7 @@ func TestReaderHearsAgain(t *testing.T) {
 // A judge that cannot say "broken" is worthless: each way to read badly, by a program
 // outside, is found for what it is. They go wrong at the 50th message.
 func TestEveryWayToReadBadly(t *testing.T) {
+	t.Parallel()
 	for kind, wrong := range map[bad.Kind]oracle.Kind{
 		bad.Skip: oracle.KindLost, bad.Twice: oracle.KindDuplicated, bad.Swap: oracle.KindOutOfOrder, bad.Invent: oracle.KindUnexpected,
 		bad.Garbage: oracle.KindUnexpected, bad.Stop: oracle.KindSilence, bad.Exit: oracle.KindEnded, bad.Die: oracle.KindEnded, bad.Good: "",
@@ -94,6 +98,7 @@ phases: {steady: 100ms, recover: 5s, drain: 5s}
 
 // The limits of a plan that are no matter of single messages, and all told at once.
 func TestEveryLimit(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps: [{when: {at: 100ms}, fault: drop-subscription}]
 phases: {steady: 100ms}
@@ -114,6 +119,7 @@ contract: {deaf: 1ms, silence: 1ms, recovery: 1ms, sessions: 1, api_requests: 1,
 
 // Publishing goes on for a while once the target reads again.
 func TestSettles(t *testing.T) {
+	t.Parallel()
 	settles := quick + "steps:\n  - {when: {at: 100ms}, fault: delete-consumer}\nphases: {steady: 300ms, settle: 700ms}\n"
 	got := played(t.Context(), t, optionsOf(t, planOf(t, settles), "reader"))
 	want(t, got, oracle.Held, ExitHeld, "")
@@ -128,6 +134,7 @@ func TestSettles(t *testing.T) {
 
 // What a reader of nats.go's leaves lapses by itself: it counts where a contract says so.
 func TestOrphans(t *testing.T) {
+	t.Parallel()
 	const text = "steps: [{when: {at: 100ms}, fault: slow-reader(pause=1ms), for: 100ms}]\nphases: {steady: 100ms}\n"
 	got := played(t.Context(), t, optionsOf(t, planOf(t, text), "ordered-messages"))
 	want(t, got, oracle.Held, ExitHeld, "")

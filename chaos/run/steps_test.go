@@ -24,6 +24,7 @@ func faultOf(t *testing.T, got result.Run, text string) result.Fault {
 
 // Steps come at the nth session, heartbeat and sequence, whoever reads.
 func TestStepsWaitForEvents(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"reader", "ordered-messages"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +53,7 @@ contract: {silence: 1m, orphans: 9}
 
 // A step whose moment does not come is no fault that was withstood.
 func TestStepThatDoesNotCome(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps:
   - {when: {at: 0s}, fault: cut}
@@ -65,6 +67,7 @@ phases: {steady: 100ms, inject: 1s}
 // The last message before a quiet time is lost on the way: the fault acts when all else
 // is read, on one message, and then nobody publishes.
 func TestLastMessageBeforeQuiet(t *testing.T) {
+	t.Parallel()
 	p := planOf(t, quick+`
 steps: [{when: {quiet: 1}, fault: drop-message(nth=1), for: 2s}]
 quiet: [{from: 300ms, for: 3s}]
@@ -103,6 +106,7 @@ phases: {steady: 200ms}
 
 // The seed is in the result, with the plan that it made; the same seed makes the same.
 func TestResolvedPlanIsKept(t *testing.T) {
+	t.Parallel()
 	const text = `
 random: {count: 2, faults: [{fault: cut}, {fault: delete-consumer}], length: {least: 100ms, most: 200ms}, gap: {least: 100ms, most: 300ms}}
 phases: {steady: 100ms}
@@ -119,6 +123,7 @@ phases: {steady: 100ms}
 
 // A fault that had nothing to act on was not withstood.
 func TestFaultsThatMeetNothing(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		steps  string
 		want   oracle.Finding
