@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/an-open-reader/nats-reader/chaos/plan"
+	"github.com/an-open-reader/nats-reader/tui"
 )
 
 // The plan that the README shows is one.
@@ -22,6 +23,17 @@ func TestReadmePlan(t *testing.T) {
 	}
 	if _, err := plan.Parse("README.md", []byte(shown)); err != nil {
 		t.Error(err)
+	}
+}
+
+// The keys that the README tells are those of the screen.
+func TestReadmeKeys(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\n"+tui.KeysMarkdown()+"\n") {
+		t.Errorf("the table of keys in README.md is to be\n%s", tui.KeysMarkdown())
 	}
 }
 

@@ -34,7 +34,7 @@ var keyMap = keyTable{
 	top:       bind("home g", "home g", "to the first line"),
 	follow:    bind("f end G", "f end", "follow: to the newest line, and stay there"),
 	filter:    bind("/", "/", "filter the events: words, apart by | ; esc takes it off"),
-	freeze:    key.NewBinding(key.WithKeys(" "), key.WithHelp("space", "freeze the view; the reader reads on")),
+	freeze:    key.NewBinding(key.WithKeys(" "), key.WithHelp("space", "freeze the view while the reader reads on, or pause a replay")),
 	enter:     bind("enter", "enter", "expand a session, zoom into a reader, make the selected fault"),
 	back:      bind("esc backspace", "esc", "back"),
 	arm:       bind("A", "A", "arm the faults, and disarm them"),
