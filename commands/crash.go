@@ -55,3 +55,24 @@ func (c *crashes) err() error {
 	}
 	return u
 }
+
+// lastWords has the trace of a panic that nothing can catch, on a goroutine of a library, written to a file,
+// too: on the screen it could not be read. forget takes the file away. Without a file there is none.
+func lastWords() (forget func()) {
+	f, err := os.CreateTemp("", "nats-reader-crash-*.txt")
+	if err != nil {
+		return func() {}
+	}
+	remove := func() {
+		f.Close()           //nolint:errcheck // nothing was written
+		os.Remove(f.Name()) //nolint:errcheck // it is empty
+	}
+	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
+		remove()
+		return func() {}
+	}
+	return func() {
+		debug.SetCrashOutput(nil, debug.CrashOptions{}) //nolint:errcheck // it takes nothing away only
+		remove()
+	}
+}

@@ -97,10 +97,12 @@ func (v *watchView) quieten(p *program) {
 	v.late = &lateLines{tell: func(text string) {
 		v.feed.Put(tui.Item{Time: time.Now(), Reader: -1, Source: tui.FromLog, Line: text})
 	}}
+	forget := lastWords()
 	stderr, logger, writer, flags := p.stderr, slog.Default(), log.Writer(), log.Flags()
 	p.stderr = v.late
 	slog.SetDefault(slog.New(slog.NewTextHandler(v.late, nil))) // the package log goes there, too
 	v.restore = func() {
+		forget()
 		p.stderr = stderr
 		slog.SetDefault(logger)
 		log.SetOutput(writer)
