@@ -20,7 +20,8 @@ const (
 	demoSubject = "demo.events"
 	demoWriter  = "demo"
 	demoRate    = 100 // messages a second
-	// demoConsumers bounds the stream's, for fill-consumers on every server; a reader has three at most.
+	// demoConsumers bounds the stream's, for fill-consumers on every server; a reader has three at most, and many
+	// readers have as much room.
 	demoConsumers = 32
 )
 
@@ -62,7 +63,7 @@ func (c *scene) setDemo(ctx context.Context, p *program) error {
 	if c.read, err = c.connect(ctx, p, append(through, nats.UserInfo(chaos.ReaderUser, chaos.ReaderPassword))...); err != nil {
 		return err
 	}
-	config := jetstream.StreamConfig{Name: demoStream, Subjects: []string{"demo.>"}, MaxConsumers: demoConsumers}
+	config := jetstream.StreamConfig{Name: demoStream, Subjects: []string{"demo.>"}, MaxConsumers: max(demoConsumers, 3*len(c.readers)+2)}
 	if c.cluster != nil {
 		config.Replicas = min(demoReplicas, len(c.cluster.Nodes()))
 	}

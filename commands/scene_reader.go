@@ -57,9 +57,14 @@ func (c *scene) newWatched(name string, cfg reader.Config, told audience) *watch
 	return w
 }
 
+// openedAtOnce is about how many readers open together in the time of one.
+const openedAtOnce = 50
+
 // open opens the reader, and has it read until finish is called.
 func (c *watched) open(ctx context.Context) error {
-	r, err := openReader(ctx, c.s, c.read, c.cfg)
+	s := c.s
+	s.timeout *= time.Duration(1 + len(c.readers)/openedAtOnce)
+	r, err := openReader(ctx, s, c.read, c.cfg)
 	if err != nil {
 		return err
 	}

@@ -184,6 +184,36 @@ func TestScreenOnATerminal(t *testing.T) {
 	}
 }
 
+// What is asked for, what is refused while another fault is on, and what 0 undoes.
+func TestFaultsByHand(t *testing.T) {
+	x := onTerminal(t, 120, 40, nil, "watch", "--demo", "--heartbeat", "500ms", "--inject", "latency@0s+100s", "--inject", "cut@100s")
+	x.sees("LIVE  #1 for", "ON: l latency")
+	x.types("!")
+	x.sees("not armed: A arms the faults")
+	x.types("A!S")
+	x.sees("purge-stream destroys messages: type DEMO: _")
+	x.types("DEM\r")
+	x.sees(`purge-stream: not made: "DEM" is not "DEMO"`)
+	x.types("!SDEMO\r")
+	x.sees("fault purge-stream fired  stream=DEMO")
+	x.types("!l")
+	x.sees("latency: it is on: 0 undoes it")
+	x.types("!Z")
+	x.sees("Z freeze-server", "fault freeze-server fired")
+	x.types("!K")
+	x.sees("kill-server: another fault of the server's process is on: 0 undoes it")
+	x.types("!Y")
+	x.sees("partition: ")
+	x.types("0")
+	x.sees("2 faults are undone; none is to come", "fault freeze-server ended", "fault latency ended", "3 fired, 0 on", "LIVE  #")
+	x.types("5/purge\r")
+	x.sees("/purge]", "1 of ")
+	x.types("q")
+	x.ends(0)
+	x.restored()
+	x.sees("faults fired  times=3 freeze-server=1 latency=1 purge-stream=1", "contract held")
+}
+
 // An interrupt leaves the terminal as it was, and the faults undone.
 func TestInterruptedScreen(t *testing.T) {
 	for name, interrupt := range map[string]func(*terminal){
