@@ -264,9 +264,11 @@ func (p *program) replay(c *cli.Context, plan watchPlan) error {
 	for i := range run.items {
 		run.items[i].Time = run.items[i].Time.Local()
 	}
+	interrupted := c.Context.Err
 	model, err := tui.NewModel(tui.NewFeed(), tui.Options{
 		Title: strings.TrimSpace("replay of " + run.head.Title), Where: run.head.Where, Readers: run.head.Readers,
 		Theme: plan.look.theme, Colors: plan.look.colors, ASCII: plan.look.ascii,
+		Hands: tui.Hands{Interrupt: func() { interrupted = func() error { return context.Canceled } }},
 	})
 	if err != nil {
 		return err
@@ -275,7 +277,7 @@ func (p *program) replay(c *cli.Context, plan watchPlan) error {
 	if err := p.show(c.Context, model, plan.crashes); err != nil {
 		return err
 	}
-	if c.Context.Err() != nil {
+	if interrupted() != nil {
 		return outcome{exitInterrupted}
 	}
 	return p.lastLine(run)

@@ -103,11 +103,10 @@ func (v *watchView) quieten(p *program) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(v.late, nil))) // the package log goes there, too
 	v.restore = func() {
 		forget()
-		p.stderr = stderr
 		slog.SetDefault(logger)
 		log.SetOutput(writer)
 		log.SetFlags(flags)
-		v.late.repeat(stderr)
+		v.late.free(stderr)
 	}
 }
 
@@ -289,6 +288,7 @@ type lateLines struct {
 	tell func(string)
 
 	mu   sync.Mutex
+	to   io.Writer // when the terminal is free; nil: it is not
 	rest []byte
 	kept []string
 	more int
@@ -296,6 +296,10 @@ type lateLines struct {
 
 func (l *lateLines) Write(b []byte) (int, error) {
 	l.mu.Lock()
+	if l.to != nil {
+		defer l.mu.Unlock()
+		return l.to.Write(b)
+	}
 	var told []string
 	l.rest = append(l.rest, b...)
 	for {
@@ -321,10 +325,11 @@ func (l *lateLines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// repeat writes what was kept.
-func (l *lateLines) repeat(w io.Writer) {
+// free writes what was kept, and from then on everything at once.
+func (l *lateLines) free(w io.Writer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.to = w
 	for _, line := range l.kept {
 		fmt.Fprintln(w, line)
 	}

@@ -2,14 +2,17 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
 // feedRoom is how many items may wait for the screen.
 const feedRoom = 8192
 
-// Feed takes items from any goroutine, and never waits. Past feedRoom the oldest lines that tell nothing
-// else are dropped and counted; of snapshots and contracts the newest of each reader is kept.
+// Feed takes items from any goroutine, and never waits. Past feedRoom what is a line and little more is dropped
+// and counted; of snapshots and contracts the newest of each reader is kept.
 type Feed struct {
 	mu      sync.Mutex
 	items   []Item
@@ -31,12 +34,24 @@ func (f *Feed) Put(i Item) {
 	case i.Contract != nil:
 		f.verdict[i.Reader] = i
 	default:
-		if len(f.items) >= feedRoom {
-			f.items = f.items[1:]
+		if len(f.items) >= feedRoom && (!i.matters() || len(f.items) >= 2*feedRoom) {
 			f.dropped++
+			return
 		}
 		f.items = append(f.items, i)
 	}
+}
+
+// matters says whether what is known of the run would be wrong without the item.
+func (i Item) matters() bool {
+	if i.Event == nil {
+		return i.Fault != nil
+	}
+	switch i.Event.Kind {
+	case session.KindGap, session.KindMissed, session.KindPermissionDenied, session.KindFailed, session.KindClosed:
+		return true
+	}
+	return strings.HasPrefix(string(i.Event.Kind), "session_")
 }
 
 // take gives what has come since the last take, in order, and how many items were dropped.

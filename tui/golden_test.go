@@ -76,7 +76,7 @@ func scenes() []scene {
 			s.lost(1, session.CauseConsumerDeleted).replaced(2, session.CauseConsumerDeleted, 380*time.Millisecond, 120*time.Millisecond).flowing(5, 1200)
 			s.event(reader.Event{Kind: session.KindClosed, Session: 2}).snapshot(reader.StateClosed, 55200).after(time.Second)
 		}, []string{"CLOSED", "after 2 sessions, 55,200 messages"}, []string{"consumer deleted", "380ms", "120ms", "contract HELD"}},
-		{"help", func(s *story) { lively(s); s.take().press("?") }, nil, []string{"keys and words", "next pane", "filter the events", "lines more"}},
+		{"help", func(s *story) { lively(s); s.take().press("?") }, nil, []string{"keys and words", "next pane", "filter the events", "more: down"}},
 		{"sessions", func(s *story) {
 			lively(s)
 			for n := 2; n <= 200; n++ {

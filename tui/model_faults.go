@@ -37,7 +37,7 @@ func (m *Model) noFaults() string {
 
 // openMenu waits for a fault's key.
 func (m *Model) openMenu() {
-	m.look2(PaneFaults)
+	m.focusOn(PaneFaults)
 	switch {
 	case m.noFaults() != "":
 		m.say(m.noFaults())

@@ -66,11 +66,11 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	case key.Matches(k, keyMap.previous):
 		m.turn(-1)
 	case key.Matches(k, keyMap.pane):
-		m.look2(Pane(k.String()[0] - '0'))
+		m.focusOn(Pane(k.String()[0] - '0'))
 	case key.Matches(k, keyMap.filter):
 		m.mode, m.filter = modeFilter, ""
 		m.input.SetValue("")
-		m.look2(PaneEvents)
+		m.focusOn(PaneEvents)
 		return m.input.Focus()
 	case key.Matches(k, keyMap.freeze):
 		m.freeze()
@@ -98,15 +98,15 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// look2 gives the keys to a pane.
-func (m *Model) look2(p Pane) {
+// focusOn gives the keys to a pane.
+func (m *Model) focusOn(p Pane) {
 	m.focus = p
 	m.arrange()
 }
 
 func (m *Model) turn(by int) {
 	i := slices.Index(panes, m.focus)
-	m.look2(panes[(i+by+len(panes))%len(panes)])
+	m.focusOn(panes[(i+by+len(panes))%len(panes)])
 }
 
 // quit asks for the end of the run; asked again, it is an interrupt.
@@ -220,7 +220,7 @@ func (m *Model) back() {
 		delete(m.expanded, m.reader)
 	case len(m.opts.Readers) > 1:
 		m.table = true
-		m.look2(PaneSessions)
+		m.focusOn(PaneSessions)
 	}
 }
 

@@ -1,9 +1,6 @@
 package tui
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // screenWords are the words of the screen that say more than they mean elsewhere.
 var screenWords = [][2]string{
@@ -76,8 +73,8 @@ func (m *Model) drawHelp(rows []string) {
 	h := len(rows) - 2
 	first := min(m.help, max(len(lines)-h, 0))
 	more := ""
-	if left := len(lines) - first - h; left > 0 {
-		more = fmt.Sprintf("%d lines more: down, pgdown ", left)
+	if len(lines)-first > h {
+		more = "more: down, pgdown "
 	}
 	title := " keys and words   any other key: back"
 	rows[0] = m.look.paint(roleFocus, m.look.ends(title, more, m.width))

@@ -123,14 +123,14 @@ func window(lines []string, at, h int) []string {
 }
 
 func (m *Model) sessionLine(columns []column, row sessionRow, current, selected bool, now time.Time) string {
-	state, one, age_ := "closed", roleDim, ""
+	state, one, lived := "closed", roleDim, ""
 	switch {
 	case current && row.to.IsZero():
 		c := conditionOf(m.current(), now)
 		state, one = c.word, c.role
-		age_ = age(now.Sub(row.from))
+		lived = age(now.Sub(row.from))
 	case !row.to.IsZero():
-		age_ = age(row.to.Sub(row.from))
+		lived = age(row.to.Sub(row.from))
 	}
 	mark := ""
 	if current && row.to.IsZero() {
@@ -149,7 +149,7 @@ func (m *Model) sessionLine(columns []column, row sessionRow, current, selected 
 	cause = m.look.text(cause)
 	cells := []string{
 		mark, fmt.Sprint(row.number), m.look.tail(m.look.text(row.consumer), columns[2].width),
-		m.look.tail(m.look.text(strings.TrimSuffix(row.inbox, ".*")), columns[3].width), state, age_, cause,
+		m.look.tail(m.look.text(strings.TrimSuffix(row.inbox, ".*")), columns[3].width), state, lived, cause,
 		count(row.missed), length(row.deaf), length(row.took),
 	}
 	text := m.look.row(columns, cells)

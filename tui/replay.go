@@ -99,9 +99,9 @@ func (m *Model) seekKey(k tea.KeyMsg) bool {
 		m.seek(-10 * time.Second)
 	case key.Matches(k, keyMap.seekOn):
 		m.seek(10 * time.Second)
-	case key.Matches(k, keyMap.seekFar):
+	case key.Matches(k, keyMap.seekFarBack):
 		m.seek(-time.Minute)
-	case key.Matches(k, keyMap.seekFar2):
+	case key.Matches(k, keyMap.seekFarOn):
 		m.seek(time.Minute)
 	default:
 		return false

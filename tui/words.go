@@ -18,11 +18,11 @@ type condition struct {
 func conditionOf(r *readerBook, now time.Time) condition {
 	s := r.status()
 	deaf := r.deafFor(now)
-	for_ := func(since time.Time) string {
-		if since.IsZero() {
+	since := func(at time.Time) string {
+		if at.IsZero() {
 			return ""
 		}
-		return "for " + age(now.Sub(since))
+		return "for " + age(now.Sub(at))
 	}
 	switch {
 	case r.failed != "":
@@ -30,7 +30,7 @@ func conditionOf(r *readerBook, now time.Time) condition {
 	case !r.ended.IsZero() || s.State == reader.StateClosed:
 		return condition{"CLOSED", closedAbout(r, s), roleDim}
 	case s.State == reader.StateDisconnected:
-		return condition{"DISCONNECTED", for_(s.Since) + ": the connection is down, reconnecting", roleBad}
+		return condition{"DISCONNECTED", since(s.Since) + ": the connection is down, reconnecting", roleBad}
 	case deaf > 0 && r.deafLimit() > 0 && deaf > r.deafLimit():
 		return condition{"DEAF", fmt.Sprintf("for %s, allowed %s: %s", age(deaf), age(r.deafLimit()), recovery(r, s, now)), roleBad}
 	case r.denied != "":
@@ -42,15 +42,15 @@ func conditionOf(r *readerBook, now time.Time) condition {
 	case r.sessions.silent:
 		return condition{"SILENT", fmt.Sprintf("#%d: no answer for %s, asking why", r.number(), seconds(deaf)), roleWarn}
 	case s.State == reader.StatePaused:
-		return condition{"PAUSED", fmt.Sprintf("#%d", r.number()) + " by an operator, " + for_(s.Since), roleWarn}
+		return condition{"PAUSED", fmt.Sprintf("#%d", r.number()) + " by an operator, " + since(s.Since), roleWarn}
 	case s.State == reader.StateWaitingAcks:
-		return condition{"WAITING FOR ACKS", for_(s.Since) + ": the durable is at max_ack_pending", roleWarn}
+		return condition{"WAITING FOR ACKS", since(s.Since) + ": the durable is at max_ack_pending", roleWarn}
 	case s.State == reader.StateBufferFull:
-		return condition{"BUFFER FULL", for_(s.Since) + ": the caller reads slower than the stream", roleWarn}
+		return condition{"BUFFER FULL", since(s.Since) + ": the caller reads slower than the stream", roleWarn}
 	}
 	about := fmt.Sprintf("#%d", r.number())
 	if row := r.sessions.current(); row != nil {
-		about += " " + for_(row.from)
+		about += " " + since(row.from)
 	}
 	if s.State == reader.StateIdle {
 		about += ", nothing waits"
