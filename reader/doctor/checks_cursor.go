@@ -82,7 +82,7 @@ func passedOver(s *subject) (found []Finding) {
 		}
 		found = append(found, on(c, Warning, fmt.Sprintf("%d messages that its filters match lie before its place, and it has delivered %d in all", read, last.Delivered.Consumer),
 			figures("matching_in_stream", *c.Matching, "num_pending", last.Pending, "delivered", last.Delivered.Consumer, "filters", strings.Join(c.Config.Filters(), ", "), "server", s.Server.Version),
-			"if its filters were changed on purpose, and only new messages were wanted, this is no fault",
+			"if its filters were changed, or it was reset, and only new messages were wanted, this is no fault",
 			fmt.Sprintf("read what it passed over: $ nats-reader read %s %s --until-end", word(c.Stream), quoted(c.Config.Filters())),
 			"or make the consumer again, so that it begins at the start"))
 	}

@@ -114,6 +114,12 @@ func noPuller(s *subject) (found []Finding) {
 	for i := range s.Consumers {
 		c := &s.Consumers[i]
 		switch {
+		case c.lapsed() && s.Consumer == c.Name:
+			f := on(c, Warning, fmt.Sprintf("%s, nobody pulled, and it is gone: it lapsed, or was deleted", waits(c)),
+				figures("num_pending", c.last().Pending, "num_waiting", "0 in every look", "inactive_threshold", c.Config.InactiveThreshold, "last_seen", stamp(c.last().Time)),
+				"look whether the process that reads it runs; a reader must make its consumer again", "see who deletes consumers: $ nats events --js-advisory")
+			f.Cause = "lapsed"
+			found = append(found, f)
 		case !c.watched() || s.deaf[c]:
 		case c.push():
 			if c.every(func(at Sample) bool { return !at.PushBound && at.Pending > 0 && !at.Paused }) && !c.moved() {
@@ -140,6 +146,11 @@ func (s *subject) alive(c *Consumer) bool {
 // listenStep is how pulls are heard, with its price.
 func listenStep(c *Consumer) string {
 	return "listen for pulls and their inbox, which hides 503 answers from clients for 3s: " + doctorCommand(c, " --listen")
+}
+
+// lapsed says that it disappeared while messages waited and nobody pulled.
+func (c *Consumer) lapsed() bool {
+	return c.Gone && len(c.Samples) > 0 && !c.push() && !c.moved() && c.every(func(at Sample) bool { return at.Waiting == 0 && at.Pending > 0 })
 }
 
 func (s *subject) missingPuller(c *Consumer) Finding {

@@ -1,12 +1,18 @@
 package doctor_test
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/reader/doctor"
 )
 
@@ -154,5 +160,66 @@ func TestLargeMessageIsNamed(t *testing.T) {
 	finds(t, r, "READER_001")
 	if got := f.Consumers[0].NextSize; got != 100<<10 {
 		t.Errorf("the next message has %d bytes, it says", got)
+	}
+}
+
+// A server that has lost the messages of a stream, and kept the places of its
+// consumers: a disk that was restored in part.
+func TestAheadOfALostStore(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := lab.Start(ctx, lab.Options{})
+	must(err)
+	defer own.Close() //nolint:errcheck // the test is over
+	nc, err := nats.Connect(own.URL(), nats.Timeout(30*time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	must(err)
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(30*time.Second))
+	must(err)
+	_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}})
+	must(err)
+	for range 20 {
+		_, err := js.Publish(ctx, "s.a", nil)
+		must(err)
+	}
+	c, err := js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: "D", AckPolicy: jetstream.AckExplicitPolicy})
+	must(err)
+	batch, err := c.Fetch(20, jetstream.FetchContext(ctx))
+	must(err)
+	for m := range batch.Messages() {
+		must(m.DoubleAck(ctx))
+	}
+	must(own.Term(ctx))
+	lost, err := filepath.Glob(filepath.Join(own.StoreDir(), "jetstream", "*", "streams", "S", "msgs", "*"))
+	must(err)
+	if len(lost) == 0 {
+		t.Fatalf("the store holds no messages in %s", own.StoreDir())
+	}
+	for _, file := range lost {
+		must(os.RemoveAll(file))
+	}
+	must(own.Start(ctx))
+	for range 3 {
+		_, err := js.Publish(ctx, "s.a", nil, jetstream.WithRetryAttempts(100))
+		must(err)
+	}
+	f, err := doctor.Gather(ctx, nc, doctor.Options{Stream: "S", For: time.Second})
+	must(err)
+	r := doctor.Judge(f, doctor.JudgeOptions{Skip: []string{"2"}}) // nobody reads by now
+	last := f.Consumers[0].Samples[len(f.Consumers[0].Samples)-1]
+	switch ahead := last.Delivered.Stream > f.Streams[0].Last.LastSeq; {
+	case ahead:
+		finds(t, r, "READER_011")
+	case strings.HasPrefix(f.Server.Version, "2.10."):
+		t.Errorf("a server of 2.10 sets the place back by itself:\n%s", told(r))
+	default: // newer ones do
+		finds(t, r)
 	}
 }

@@ -102,7 +102,11 @@ func Judge(f Facts, o JudgeOptions) Report {
 		for i := range found {
 			found[i].Check, found[i].Title, found[i].Why = c.ID, c.Title, c.Why
 			key := [2]string{found[i].Stream, found[i].Consumer}
-			if word := cmp.Or(found[i].Cause, reasonWords[c.ID]); reasons[key] == "" && word != "" && found[i].Severity != Info && chosen(c.ID, o) {
+			word := reasonWords[c.ID]
+			if c.ID == idNoPuller {
+				word = cmp.Or(found[i].Cause, word)
+			}
+			if reasons[key] == "" && word != "" && found[i].Severity != Info && chosen(c.ID, o) {
 				reasons[key] = word
 			}
 		}

@@ -119,6 +119,7 @@ var cases = []struct {
 	{"paused", around(watched("C", five, pendingIs(10), always(func(s *Sample) { s.Paused, s.PauseRemaining = true, time.Minute }))), []string{"READER_014"}},
 	{"only two looks", with(around(watched("C", five, pendingIs(10))), func(f *Facts) { f.Consumers[0].Samples = f.Consumers[0].Samples[1:] }), nil},
 	{"it lapsed", with(around(watched("C", five, pendingIs(10))), func(f *Facts) { f.Consumers[0].Gone = true }), nil},
+	{"it lapsed, and was asked for", with(around(watched("C", five, pendingIs(10))), func(f *Facts) { f.Consumers[0].Gone, f.Consumer, f.Stream = true, "C", "S" }), []string{"READER_002"}},
 	{"a new leader counts idleness anew", with(around(watched("C", five, pendingIs(10))), func(f *Facts) { f.Consumers[0].LeaderChanged = true }), []string{"READER_002"}},
 	{"so does a server that was restarted", with(around(watched("C", five, pendingIs(10))), func(f *Facts) { f.Reconnected = true }), []string{"READER_002"}},
 	{"messages that are out keep it alive", around(watched("C", ConsumerConfig{InactiveThreshold: 5 * time.Second, AckPolicy: "explicit", AckWait: 30 * time.Second}, pendingIs(10), outIs(1), deliveredAgo(20*time.Second))), []string{"READER_007"}},

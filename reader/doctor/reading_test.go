@@ -113,6 +113,18 @@ func TestNobodyPulls(t *testing.T) {
 	}
 }
 
+// A consumer that was asked for by name, and that nobody pulls from, is gone before
+// the watch is over.
+func TestLapses(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	w.publish("s.a", 3)
+	w.consumer(jetstream.ConsumerConfig{Name: "C", AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: time.Second})
+	_, r := w.examine(doctor.Options{Stream: "S", Consumer: "C", For: 4 * time.Second}, doctor.JudgeOptions{})
+	finds(t, r, "READER_002 lapsed", "READER_007")
+}
+
 // What a killed reader holds is told when its ack wait is over, not before.
 func TestAbandonedDeliveries(t *testing.T) {
 	t.Parallel()
