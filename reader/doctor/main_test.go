@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -31,7 +32,19 @@ const mostAccounts = 80
 
 func TestMain(m *testing.M) {
 	lab.Main()
+	sideBySide()
 	os.Exit(run(m))
+}
+
+// sideBySide lets more tests run at one time than there are cores: each mostly waits
+// between two looks. -parallel says otherwise.
+func sideBySide() {
+	for _, arg := range os.Args[1:] {
+		if strings.HasPrefix(arg, "-test.parallel") {
+			return
+		}
+	}
+	_ = flag.Set("test.parallel", "8")
 }
 
 func run(m *testing.M) int {
