@@ -11,7 +11,10 @@ import (
 
 // removeOrphans deletes what was found orphaned, and tells each on stderr.
 func (p *program) removeOrphans(ctx context.Context, nc *nats.Conn, w doctorPlan, f doctor.Facts) error {
-	orphans := doctor.Orphans(f, w.judge)
+	orphans, young := doctor.Orphans(f, w.judge)
+	if young > 0 {
+		p.note("%s may yet be used: --%s says from when on an idle one is deleted", counted(young, "orphan"), flagIdleAfter)
+	}
 	if len(orphans) == 0 {
 		p.note("no orphan to delete")
 		return nil

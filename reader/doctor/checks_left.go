@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func storm(s *subject) (found []Finding) {
 	}
 	groups := map[[2]string]*group{}
 	var order [][2]string
-	for _, a := range s.Advisories {
+	for _, a := range s.made() {
 		if a.Kind != "consumer_action" || a.Action != "create" || s.Consumer != "" && stemOf(a.Consumer) != stemOf(s.Consumer) {
 			continue
 		}
@@ -96,6 +97,22 @@ func storm(s *subject) (found []Finding) {
 	return found
 }
 
+// made are the advisories, and what the looks saw made that no advisory told of.
+func (s *subject) made() []Advisory {
+	all := s.Advisories
+	told := map[[2]string]bool{}
+	for _, a := range all {
+		told[[2]string{a.Stream, a.Consumer}] = true
+	}
+	for i := range s.Consumers {
+		c := &s.Consumers[i]
+		if c.Created.After(s.Began) && !told[[2]string{c.Stream, c.Name}] {
+			all = append(all[:len(all):len(all)], Advisory{Time: c.Created, Kind: "consumer_action", Action: "create", Stream: c.Stream, Consumer: c.Name})
+		}
+	}
+	return all
+}
+
 // keyValue says that a stream is a bucket: each listing of its keys makes a consumer.
 func keyValue(stream string) bool {
 	return strings.HasPrefix(stream, "KV_") || strings.HasPrefix(stream, "OBJ_")
@@ -105,6 +122,9 @@ func keyValue(stream string) bool {
 // number at the end, and without what was drawn by lot.
 func stemOf(name string) string {
 	base, _ := cutSerial(name)
+	if at := uuidAtEnd.FindStringIndex(name); at != nil && at[0] > 0 {
+		return name[:at[0]]
+	}
 	if base != name {
 		return base
 	}
@@ -117,6 +137,8 @@ func stemOf(name string) string {
 	}
 	return name
 }
+
+var uuidAtEnd = regexp.MustCompile(`[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
 
 // byLot says whether a word looks drawn: a nuid, a UUID or a hash, not a word or a number.
 func byLot(word string) bool {
@@ -137,125 +159,6 @@ func byLot(word string) bool {
 	}
 	hex := strings.Trim(strings.ToLower(word), "0123456789abcdef") == ""
 	return kinds == 3 || hex && kinds >= 2
-}
-
-// unused says that nobody was seen at a consumer in any look.
-func (c *Consumer) unused() bool {
-	return c.watched() && !c.moved() && !c.paused() && c.last().AckFloor.Consumer == c.first().AckFloor.Consumer &&
-		c.every(func(at Sample) bool { return at.Waiting == 0 && !at.PushBound })
-}
-
-// Orphan is a consumer that --delete-orphans may delete.
-type Orphan struct {
-	Stream   string
-	Consumer string
-	Created  time.Time
-	Why      string
-	state    Sample
-}
-
-// Orphans are those of the orphaned consumers that may be deleted, as the facts
-// show them.
-func Orphans(f Facts, o JudgeOptions) []Orphan {
-	s := subjectOf(&f, o)
-	var all []Orphan
-	for i := range s.Consumers {
-		if why, lapses := s.orphan(&s.Consumers[i]); why != "" {
-			c := &s.Consumers[i]
-			if lapses {
-				why += "; it would lapse by itself"
-			}
-			all = append(all, Orphan{c.Stream, c.Name, c.Created, why, c.last()})
-		}
-	}
-	return all
-}
-
-// orphan says why a consumer counts as left behind; "": it does not. lapses: the
-// server deletes it by itself.
-func (s *subject) orphan(c *Consumer) (why string, lapses bool) {
-	if !c.unused() || s.deaf[c] || c.span() <= 0 || s.outlived(c) || len(s.heard(c)) > 0 {
-		return "", false
-	}
-	lapses = c.Config.InactiveThreshold > 0
-	if c.ours() && s.holders.complete && s.holders.holds(c) == nil {
-		return "its reader is not connected", lapses
-	}
-	if c.owner() == "" && !c.durable() {
-		if by, sure := s.holders.maker(c); by == nil && sure {
-			return "the process that made it is not connected", lapses
-		}
-	}
-	if c.owner() == "" && !lapses && c.idle() > s.idleAfter && s.siblings(c) >= 3 {
-		return fmt.Sprintf("one of %d idle consumers with names drawn by lot, and it never lapses", s.siblings(c)), false
-	}
-	return "", false
-}
-
-// siblings counts the unused consumers that are named like one whose name was
-// drawn by lot, itself included; 0: its name was not.
-func (s *subject) siblings(c *Consumer) int {
-	stem := stemOf(c.Name)
-	if base, _ := cutSerial(c.Name); stem == base { // as it is, or with a number: workers are named so
-		return 0
-	}
-	return s.alike[[2]string{c.Stream, stem}]
-}
-
-// orphans tells them by stream and reason, not one by one.
-func orphans(s *subject) (found []Finding) {
-	type key struct {
-		stream, why string
-		lapses      bool
-	}
-	groups := map[key][]*Consumer{}
-	var order []key
-	for i := range s.Consumers {
-		c := &s.Consumers[i]
-		why, lapses := s.orphan(c)
-		if why == "" {
-			continue
-		}
-		k := key{c.Stream, why, lapses}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], c)
-	}
-	for _, k := range order {
-		all := groups[k]
-		oldest := slices.MinFunc(all, func(a, b *Consumer) int { return a.Created.Compare(b.Created) })
-		severity, end := Warning, ""
-		if k.lapses {
-			severity, end = Info, fmt.Sprintf("; the server deletes it %s after its last pull", oldest.Config.InactiveThreshold)
-		}
-		f := Finding{
-			Severity: severity, Stream: k.stream, Text: fmt.Sprintf("%s nobody uses: %s%s", plural(len(all), "consumer"), k.why, end),
-			Facts: append(figures("consumers", len(all), "oldest", oldest.Name, "made", age(s.Ended.Sub(oldest.Created))+" ago", "idle", age(oldest.idle()), "num_waiting", "0 in every look"), nameFigures(all)...),
-			Do: steps(
-				"make sure that nobody means to come back to them: "+infoCommand(oldest),
-				"have each looked at once more, and deleted: $ nats-reader doctor "+word(k.stream)+" --delete-orphans --target-name "+word(k.stream),
-				"give the reader a stable name, or its consumers an inactive_threshold",
-			),
-		}
-		if len(all) == 1 {
-			f.Consumer = oldest.Name
-		}
-		found = append(found, f)
-	}
-	return found
-}
-
-func nameFigures(all []*Consumer) []Figure {
-	const most = 8
-	var names []string
-	for _, c := range all[:min(len(all), most)] {
-		names = append(names, c.Name)
-	}
-	if len(all) > most {
-		names = append(names, fmt.Sprintf("and %d more", len(all)-most))
-	}
-	return figures("names", strings.Join(names, ", "))
 }
 
 // owners: the same consumer is made, or read, by two.

@@ -63,7 +63,7 @@ type subject struct {
 	told      map[*Consumer]bool // that worse is wrong with them than their configuration
 	holders   holders
 	pulls     map[[2]string][]Pulls // that were heard, by stream and consumer
-	alike     map[[2]string]int     // long unused consumers without a threshold, by stream and stem
+	alike     map[[2]string]int     // unused consumers without a threshold, by stream and stem
 }
 
 func subjectOf(f *Facts, o JudgeOptions) *subject {
@@ -81,7 +81,7 @@ func subjectOf(f *Facts, o JudgeOptions) *subject {
 		}
 	}
 	for i := range f.Consumers {
-		if c := &f.Consumers[i]; c.Config.InactiveThreshold == 0 && c.unused() && c.idle() > s.idleAfter {
+		if c := &f.Consumers[i]; c.Config.InactiveThreshold == 0 && c.unused() {
 			s.alike[[2]string{c.Stream, stemOf(c.Name)}]++
 		}
 	}

@@ -91,6 +91,13 @@ const (
 	otherInbox   = "_INBOX.AAAAAAAAAAAABBBBBBBBBB"
 )
 
+// made is a consumer that was made during the watch.
+func made(name string) Consumer {
+	c := watched(name, five, waitingIs(1))
+	c.Created, c.Samples = t0.Add(4*time.Second), c.Samples[2:]
+	return c
+}
+
 func storming(names ...string) (all []Advisory) {
 	for i, n := range names {
 		all = append(all, Advisory{Time: t0.Add(time.Duration(i) * time.Second), Kind: "consumer_action", Action: "create", Stream: "S", Consumer: n})
@@ -178,7 +185,10 @@ var cases = []struct {
 	{"three idle durables with drawn names", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), []string{"READER_006"}},
 	{"two of them", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable)), nil},
 	{"three idle workers", around(watched("worker-1", durable), watched("worker-2", durable), watched("worker-3", durable)), nil},
-	{"three with drawn names, one lately idle", with(around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), func(f *Facts) { f.Consumers[0].Created = t0.Add(-time.Minute) }), nil},
+	{"three with drawn names, one lately idle", with(around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), func(f *Facts) { f.Consumers[0].Created = t0.Add(-time.Minute) }), []string{"READER_006"}},
+	{"three with UUIDs", around(watched("app-550e8400-e29b-41d4-a716-446655440000", durable), watched("app-550e8401-e29b-41d4-a716-446655440001", durable), watched("app-550e8402-e29b-41d4-a716-446655440002", durable)), []string{"READER_006"}},
+	{"five that the looks saw made", around(made("r_1"), made("r_2"), made("r_3"), made("r_4"), made("r_5")), []string{"READER_005"}},
+	{"four that the looks saw made", around(made("r_1"), made("r_2"), made("r_3"), made("r_4")), nil},
 
 	{"threshold below a reconnect", around(watched("C", ConsumerConfig{InactiveThreshold: time.Second}, waitingIs(1))), []string{"READER_007"}},
 	{"deaf is worse than a short threshold", around(watched("C", ConsumerConfig{InactiveThreshold: time.Second}, pendingIs(1))), []string{"READER_001"}},

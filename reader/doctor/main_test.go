@@ -71,7 +71,7 @@ func run(m *testing.M) int {
 
 func accountsConfig() string {
 	var text strings.Builder
-	text.WriteString("no_auth_user: ready\naccounts {\n  READY { jetstream: enabled, users: [{user: ready, password: p}] }\n  NONE { users: [{user: none, password: p}] }\n")
+	text.WriteString("no_auth_user: ready\naccounts {\n  READY { jetstream: enabled, users: [{user: ready, password: p}] }\n  NONE { users: [{user: none, password: p}] }\n  SMALL { jetstream: {max_mem: 100K, max_file: 100K}, users: [{user: small, password: p}] }\n")
 	for i := range mostAccounts {
 		fmt.Fprintf(&text, `  A%d { jetstream: enabled, users: [{user: u%d, password: p},
     {user: mute%d, password: p, permissions: {publish: {deny: "$JS.ACK.>"}}},

@@ -216,3 +216,58 @@ func TestMonitoringPort(t *testing.T) {
 		t.Errorf("of a server whose JetStream was disabled the port told %+v\n%s", f.Monitor, told(r))
 	}
 }
+
+// An account that has used its memory up to nine tenths, and then all of it.
+func TestAccountLimits(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	nc, err := nats.Connect(server.URL(), nats.UserInfo("small", "p"), nats.Timeout(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Storage: jetstream.MemoryStorage}); err != nil {
+		t.Fatal(err)
+	}
+	const limits = 100_000 // 100K, or 1024 of them
+	fill := func(to uint64) {
+		t.Helper()
+		for {
+			info, err := js.AccountInfo(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Memory >= to {
+				return
+			}
+			if _, err := js.Publish(ctx, "s.a", make([]byte, 500)); err != nil {
+				return // it is full
+			}
+		}
+	}
+	for _, c := range []struct {
+		bytes   uint64
+		want    []string
+		verdict doctor.Verdict
+	}{
+		{limits / 2, nil, doctor.VerdictHealthy},
+		{limits * 93 / 100, []string{"READER_018"}, doctor.VerdictWarning},
+		{2 * limits, []string{"READER_018"}, doctor.VerdictCritical},
+	} {
+		fill(c.bytes)
+		f, err := doctor.Gather(ctx, nc, doctor.Options{For: 200 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := doctor.Judge(f, doctor.JudgeOptions{})
+		finds(t, r, c.want...)
+		if r.Verdict != c.verdict {
+			t.Errorf("with %d of %d bytes in use the verdict is %s", f.Account.Memory, f.Account.Limits.MaxMemory, r.Verdict)
+		}
+	}
+}
