@@ -240,6 +240,8 @@ func (w doctorPlan) check(c *cli.Context) error {
 	switch {
 	case !w.remove && target != "":
 		return usage{problem: fmt.Sprintf("flag --%s is for --%s", flagTargetName, flagDeleteOrphans)}
+	case w.remove && w.every > 0:
+		return usage{problem: fmt.Sprintf("flags --%s and --%s exclude each other", flagEvery, flagDeleteOrphans), hint: "look at what is to be deleted each time"}
 	case w.remove && w.options.Stream == "":
 		return usage{problem: fmt.Sprintf("flag --%s needs a stream", flagDeleteOrphans), hint: "nats-reader doctor STREAM --delete-orphans --target-name STREAM"}
 	case w.remove && target != w.options.Stream:

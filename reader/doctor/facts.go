@@ -31,8 +31,10 @@ type Facts struct {
 
 	// Reconnected says that our own connection was lost during the watch: servers
 	// may have been restarted, which count the idleness of consumers anew.
-	Reconnected bool        `json:"reconnected,omitempty"`
-	NotJudged   []NotJudged `json:"not_judged,omitempty"`
+	Reconnected bool `json:"reconnected,omitempty"`
+	// Blind says that streams, or the consumers of one, could not be listed.
+	Blind     bool        `json:"blind,omitempty"`
+	NotJudged []NotJudged `json:"not_judged,omitempty"`
 }
 
 // Server is the server that our connection was with.

@@ -44,7 +44,7 @@ type Check struct {
 
 // Finding is one thing that was found.
 type Finding struct {
-	Check    string   `json:"check"`
+	Check    string   `json:"id"` // of the check
 	Title    string   `json:"title"`
 	Severity Severity `json:"severity"`
 	Stream   string   `json:"stream,omitempty"`

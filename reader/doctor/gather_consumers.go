@@ -68,11 +68,13 @@ func (g *gathering) listConsumers(ctx context.Context, stream string, n int) err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.As(err, &denied):
+			g.blind()
 			g.note("consumers of streams", why(err)+": name one consumer, and it is judged", "all checks of consumers")
 			return nil
 		case errors.As(err, &api) && api.ErrCode == codeStreamNotFound:
 			return nil // deleted meanwhile
 		case err != nil:
+			g.blind()
 			g.note("consumers of stream "+stream, why(err))
 			return nil
 		}
@@ -128,11 +130,17 @@ func (g *gathering) oneConsumer(ctx context.Context, stream, name string, n int)
 	}
 }
 
-// note and listedAll are for what is done side by side.
+// note, blind and listedAll are for what is done side by side.
 func (g *gathering) note(what, why string, checks ...string) {
 	g.seeing.Lock()
 	defer g.seeing.Unlock()
 	g.f.notJudged(what, why, checks...)
+}
+
+func (g *gathering) blind() {
+	g.seeing.Lock()
+	defer g.seeing.Unlock()
+	g.f.Blind = true
 }
 
 func (g *gathering) listedAll(stream string) {

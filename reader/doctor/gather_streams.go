@@ -48,6 +48,7 @@ func (g *gathering) streams(ctx context.Context, first bool) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
+			g.f.Blind = true
 			g.f.notJudged("streams", why(err)+": name one stream, and what can be seen of it is judged", "all checks of streams and consumers")
 			return nil
 		}

@@ -43,6 +43,8 @@ type Report struct {
 	Fleet     []Member      `json:"fleet"`
 	NotJudged []NotJudged   `json:"not_judged"`
 	LeftOut   []string      `json:"left_out,omitempty"` // checks that were not wanted
+
+	blind bool
 }
 
 // MarshalJSON writes durations twice, for people and for programs.
@@ -94,7 +96,7 @@ func Judge(f Facts, o JudgeOptions) Report {
 	s := subjectOf(&f, o)
 	r := Report{
 		Schema: ReportSchema, Began: f.Began, Ended: f.Ended, Watched: f.Ended.Sub(f.Began),
-		Streams: len(f.Streams), Consumers: len(f.Consumers), Findings: []Finding{}, NotJudged: append([]NotJudged{}, f.NotJudged...),
+		Streams: len(f.Streams), Consumers: len(f.Consumers), Findings: []Finding{}, blind: f.Blind, NotJudged: append([]NotJudged{}, f.NotJudged...),
 	}
 	reasons := map[[2]string]string{}
 	for _, c := range Checks() {
@@ -164,7 +166,7 @@ func verdictOf(f *Facts, found []Finding) Verdict {
 
 // looked says whether anything was seen that a verdict can rest on.
 func (f *Facts) looked() bool {
-	if f.Consumer != "" {
+	if f.Consumer != "" || f.Blind {
 		return slices.ContainsFunc(f.Consumers, func(c Consumer) bool { return len(c.Samples) > 0 })
 	}
 	return f.Account.Known || slices.ContainsFunc(f.Streams, func(s Stream) bool { return !s.Created.IsZero() }) ||
@@ -178,9 +180,12 @@ func verdictText(r Report) string {
 		if n := len(r.LeftOut); n > 0 {
 			return fmt.Sprintf("healthy: %s, and nothing is wrong by %s (%d left out)", seen, plural(len(Checks())-n, "check"), n)
 		}
+		if r.blind {
+			return "healthy as far as could be seen: " + seen + ", and nothing is wrong"
+		}
 		return "healthy: " + seen + ", and nothing is wrong"
 	case VerdictUnknown:
-		return "cannot judge: nothing could be looked at"
+		return "cannot judge: no consumer could be looked at"
 	}
 	counts := map[Severity]int{}
 	deaf := 0

@@ -423,7 +423,9 @@ func TestVerdicts(t *testing.T) {
 		{around(watched("C", five, pendingIs(1))), VerdictCritical, "critical: 1 deaf reader (1 consumer on 1 stream, watched for 6.6s)"},
 		{around(watched("C", durable, pendingIs(1))), VerdictWarning, "warning: 1 warning (1 consumer on 1 stream, watched for 6.6s)"},
 		{around(watched("C", five, always(func(s *Sample) { s.Paused = true }))), VerdictHealthy, "healthy: 1 consumer on 1 stream, watched for 6.6s, and nothing is wrong"},
-		{Facts{}, VerdictUnknown, "cannot judge: nothing could be looked at"},
+		{Facts{}, VerdictUnknown, "cannot judge: no consumer could be looked at"},
+		{with(around(), func(f *Facts) { f.Blind = true }), VerdictUnknown, "cannot judge: no consumer could be looked at"},
+		{with(around(watched("C", five, waitingIs(1))), func(f *Facts) { f.Blind = true }), VerdictHealthy, "healthy as far as could be seen: 1 consumer on 1 stream, watched for 6.6s, and nothing is wrong"},
 	} {
 		if r := Judge(c.f, JudgeOptions{}); r.Verdict != c.want || r.Text != c.text {
 			t.Errorf("the verdict is %s, %q; want %s, %q", r.Verdict, r.Text, c.want, c.text)

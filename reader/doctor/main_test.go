@@ -75,9 +75,10 @@ func accountsConfig() string {
 	for i := range mostAccounts {
 		fmt.Fprintf(&text, `  A%d { jetstream: enabled, users: [{user: u%d, password: p},
     {user: mute%d, password: p, permissions: {publish: {deny: "$JS.ACK.>"}}},
+    {user: unlisted%d, password: p, permissions: {publish: {deny: "$JS.API.CONSUMER.LIST.>"}}},
     {user: none%d, password: p, permissions: {publish: {deny: ">"}, subscribe: {deny: ">"}}},
     {user: few%d, password: p, permissions: {publish: {deny: ["$JS.API.CONSUMER.MSG.NEXT.>", "$JS.API.CONSUMER.DELETE.>", "$SYS.>", "$JS.API.STREAM.LIST"]}, subscribe: {deny: "$JS.EVENT.>"}}}] }
-`, i, i, i, i, i)
+`, i, i, i, i, i, i)
 	}
 	text.WriteString("}\n")
 	return text.String()
@@ -105,7 +106,7 @@ func newWard(t *testing.T) *ward {
 	return w
 }
 
-// connect logs in to the ward's account as one of its users: u, mute, none, few.
+// connect logs in to the ward's account as one of its users: u, mute, unlisted, none, few.
 func (w *ward) connect(user string, options ...nats.Option) *nats.Conn {
 	w.t.Helper()
 	options = append([]nats.Option{

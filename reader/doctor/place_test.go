@@ -107,6 +107,23 @@ func TestPermissions(t *testing.T) {
 	finds(t, r)
 }
 
+// Who may not list consumers is told so, not that all is well; one by name is judged.
+func TestUnlisted(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	w.publish("s.a", 3)
+	w.consumer(jetstream.ConsumerConfig{Durable: "D", AckPolicy: jetstream.AckExplicitPolicy})
+	nc := w.connect("unlisted")
+	if _, r := w.examineBy(nc, short, doctor.JudgeOptions{}); r.Verdict != doctor.VerdictUnknown || len(r.NotJudged) != 2 {
+		t.Errorf("without a list of consumers the verdict is %s\n%s", r.Verdict, told(r))
+	}
+	o := short
+	o.Consumer = "D"
+	_, r := w.examineBy(nc, o, doctor.JudgeOptions{})
+	finds(t, r, "READER_002")
+}
+
 // Without any permission nothing can be said, and that at once.
 func TestNoPermissionAtAll(t *testing.T) {
 	t.Parallel()
