@@ -168,6 +168,9 @@ func (s *subject) missingPuller(c *Consumer) Finding {
 	if t > 0 && t < time.Hour {
 		steps = append(steps, "watch it for longer than its threshold: "+doctorCommand(c, fmt.Sprintf(" --for %s", (t+lateness+time.Second/2).Round(time.Second)+time.Second)))
 	}
+	if t == 0 {
+		steps = append(steps, "if it polls at times, watch it for longer than one of its pauses: "+doctorCommand(c, " --for 60s"))
+	}
 	steps = append(steps,
 		listenStep(c),
 		"restart the reader; it reads on where the consumer stands",

@@ -49,10 +49,14 @@ func TestCluster(t *testing.T) {
 		must(err)
 		defer running.Stop()
 	}
+	elsewhere, err := nats.Connect(nodes[1].URL(), nats.Timeout(30*time.Second), nats.Name("elsewhere"), nats.MaxReconnects(-1))
+	must(err)
+	defer elsewhere.Close()
+	var f doctor.Facts
 	look := func(o doctor.Options) doctor.Report {
 		t.Helper()
 		o.For = time.Second
-		f, err := doctor.Gather(ctx, nc, o)
+		f, err = doctor.Gather(ctx, nc, o)
 		must(err)
 		return doctor.Judge(f, doctor.JudgeOptions{Skip: []string{"2"}}) // who reads is not what this is about
 	}
@@ -66,6 +70,9 @@ func TestCluster(t *testing.T) {
 	finds(t, r, "READER_020")
 	if r.Findings[0].Consumer != "ONE" {
 		t.Errorf("it is %s", r.Findings[0].Consumer)
+	}
+	if !f.Connections.Complete || !slices.ContainsFunc(f.Connections.List, func(c doctor.Connection) bool { return c.Name == "elsewhere" && c.Server == nodes[1].Name() }) {
+		t.Errorf("not the clients of every node are known: %+v", f.Connections)
 	}
 	must(nodes[2].Kill(ctx))
 	for ctx.Err() == nil {
@@ -81,10 +88,10 @@ func TestCluster(t *testing.T) {
 			break
 		}
 	}
+	t.Log(told(r))
 	if !found(r, "READER_015") || r.Verdict != doctor.VerdictCritical {
 		t.Errorf("without a quorum:\n%s", told(r))
 	}
-	t.Log(told(r))
 	must(nodes[1].Start(ctx))
 	must(nodes[2].Start(ctx))
 	must(cluster.AwaitReady(ctx))
