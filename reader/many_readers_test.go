@@ -170,8 +170,15 @@ func TestManyReadersOfOneConnection(t *testing.T) {
 	f.mu.Lock()
 	looks, creates := f.count["STREAM.INFO"], f.count["CONSUMER.CREATE"]
 	f.mu.Unlock()
-	if creates != readers || looks > readers {
+	// A session that is not proven within its time, on a machine that stands still, is
+	// made again: once, and of few readers.
+	if creates < readers || creates > readers+readers/20 || looks > readers {
 		t.Fatalf("%d creates and %d looks for %d readers: want one each, and looks shared", creates, looks, readers)
+	}
+	for _, r := range all {
+		if s := r.Status(); s.APIRequests["consumer_create"] > 2 {
+			t.Fatalf("%d creates of one reader: %+v", s.APIRequests["consumer_create"], s)
+		}
 	}
 	counted := uint64(0)
 	for _, r := range all {

@@ -40,14 +40,18 @@ func TestPermissionTakenAwayAndGivenBack(t *testing.T) {
 			r := b.open(cfg)
 			next := 1
 			read := func(n int) {
+				if cfg.Durable != "" {
+					// While it is replaced, pulls wait on two inboxes, whose messages may
+					// change places.
+					b.expectAcked(r, next, next+n-1)
+					next += n
+					return
+				}
 				for range n {
 					m, err := r.Next(b.ctx)
 					b.must(err)
 					if string(m.Data) != num(next) {
 						t.Fatalf("got %s, want %d\n%s", m.Data, next, b.story())
-					}
-					if cfg.Durable != "" {
-						b.must(m.DoubleAck(b.ctx))
 					}
 					next++
 				}
