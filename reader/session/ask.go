@@ -35,7 +35,7 @@ func (m *Machine) fallSilent(now time.Duration) {
 }
 
 // suspect asks whether the link is dead.
-func (m *Machine) suspect() { m.do(Effect{Do: DoSuspect, Timeout: m.flow.transit()}) }
+func (m *Machine) suspect() { m.do(Effect{Do: DoSuspect, Timeout: m.transit()}) }
 
 // ask tells why a session owes its answer, once (rule 3). there is the cause when
 // the consumer turns out to exist.

@@ -12,16 +12,20 @@ type flow struct {
 	busy  time.Duration // in which messages were owed and waited for
 	bytes int           // that came in it
 	rate  int           // of the last measure, in bytes a second; 0 unknown
+	gaps  time.Duration // between answers and the messages behind them, whether owed or not
+	heard int           // bytes that came in them
+	least int           // what the link carries at least, in bytes a second: all of a message comes behind the answer before it; 0 unknown
 	heavy int           // the size of the largest message lately
 }
 
 const (
-	measureBytes = 128 << 10        // so many tell a rate: of fewer the round trip is the larger part
-	firstWindow  = 1 << 20          // bytes that may be out before a rate is known
-	slowestRate  = 64 << 10         // bytes a second of the slowest link that a first message is waited for on
-	briefTransit = time.Second      // a message that takes less is not waited for
-	transitMax   = 60 * time.Second // nor one that takes longer
-	handover     = 200 * time.Millisecond
+	measureBytes  = 128 << 10        // so many tell a rate: of fewer the round trip is the larger part
+	firstWindow   = 1 << 20          // bytes that may be out before a rate is known
+	slowestRate   = 64 << 10         // bytes a second of the slowest link that a first message is waited for on
+	briefTransit  = time.Second      // a message that takes less is not waited for
+	transitMax    = 60 * time.Second // nor one that takes longer
+	transitUnseen = 4 * time.Second  // nor, for longer than this, one that nothing tells of
+	handover      = 200 * time.Millisecond
 )
 
 // came counts a message that was owed for a time; waited says that the server had it.
@@ -33,6 +37,11 @@ func (f *flow) came(size int, owed time.Duration, waited bool) {
 	}
 	if waited {
 		f.busy, f.bytes = f.busy+owed, f.bytes+size
+	}
+	f.gaps, f.heard = f.gaps+owed, f.heard+size
+	if f.heard >= measureBytes {
+		f.least = perSecond(f.heard, f.gaps)
+		f.gaps, f.heard = 0, 0
 	}
 }
 
@@ -62,7 +71,7 @@ func (f *flow) window(heartbeat time.Duration) int {
 // transit is how long one message may be on its way, at half the rate that was
 // measured. 0 is not worth waiting for.
 func (f *flow) transit() time.Duration {
-	rate := slowestRate
+	rate := max(slowestRate, f.least/2)
 	if f.rate > 0 {
 		rate = max(f.rate/2, 1)
 	}
@@ -73,9 +82,23 @@ func (f *flow) transit() time.Duration {
 	return min(d, transitMax)
 }
 
+// transit is that of the flow. Where nothing is known of the link, and of no message that
+// waits, a dead link is more likely than a message on its way over a slow one: so long
+// that it is noticed within the time a reader may be deaf. A slow one is then made anew
+// once, and the message is known to wait.
+func (m *Machine) transit() time.Duration {
+	d := m.flow.transit()
+	proving := m.try != nil && m.try.step == proving && !m.try.nothing
+	if m.flow.rate > 0 || m.flow.least > 0 || m.pending > 0 || m.phase == Opening || proving {
+		return d
+	}
+	return min(d, transitUnseen)
+}
+
 // renew is for another connection: a link that was fast says nothing of the next one.
 func (f *flow) renew() {
 	f.busy, f.bytes = 0, 0
+	f.gaps, f.heard, f.least = 0, 0, 0
 	if f.transit() == 0 {
 		f.rate = 0
 	}
@@ -88,7 +111,7 @@ func (m *Machine) overdue(now, due time.Duration) bool {
 	if now < due {
 		return false
 	}
-	transit := m.flow.transit()
+	transit := m.transit()
 	switch {
 	case transit == 0:
 		return true
@@ -107,7 +130,7 @@ func (m *Machine) certainAt(due time.Duration) time.Duration {
 	case m.pong >= due:
 		return m.pongAt + handover
 	}
-	return due + m.flow.transit()
+	return due + m.transit()
 }
 
 // Pong is the answer to the PING of DoEcho that was sent at a time. The messages that

@@ -254,7 +254,7 @@ func (m *Machine) tickSession(now time.Duration) {
 		m.fallSilent(now)
 	}
 	if t, ok := s.pulls.lapses(2 * m.cfg.Heartbeat); ok && m.phase == Reading && m.overdue(now, t) {
-		s.pulls.lapse(now, 2*m.cfg.Heartbeat)
+		s.pulls.lapse(t, 2*m.cfg.Heartbeat) // those due later may yet be answered
 		m.pull(now)
 	}
 	m.endPause(now, s)

@@ -49,11 +49,16 @@ var wireFaults = []fault{
 	{"nothing moves", func(w *world, r *reader, d time.Duration, _ int) { r.darken(w.now+d, true, true) }},
 	{"the link is dead", func(w *world, r *reader, _ time.Duration, _ int) {
 		r.darken(never, true, true)
-		// Noticed by silence and a PING, and by that alone.
-		w.fault(w.now + 2*r.cfg.Heartbeat + r.cfg.Expires/10 + 8*time.Second)
+		// Noticed by silence and a PING, and by that alone; where the link was slow, a
+		// message may take twice as long as it took.
+		var transit time.Duration
+		if r.cfg.slowRate > 0 {
+			transit = 2 * time.Duration(w.plan.LargeSize) * time.Second / time.Duration(r.cfg.slowRate)
+		}
+		w.fault(w.now + 2*r.cfg.Heartbeat + r.cfg.Expires/10 + 8*time.Second + transit)
 	}},
 	{"slow link", func(w *world, r *reader, d time.Duration, n int) {
-		r.cfg.slowUntil, r.cfg.slowRate = w.now+d, 2000+n%20000
+		r.cfg.slowUntil, r.cfg.slowRate = w.now+d, max(2000+n%20000, w.plan.LargeSize/10)
 		if c := r.conn; c != nil {
 			c.down.rate = r.cfg.slowRate
 		}

@@ -152,6 +152,9 @@ func NewPlan(seed int64) *Plan {
 	}
 	if d.oneIn(6) {
 		p.Large, p.LargeSize = 2+d.IntN(8), 300+d.IntN(2000)
+		if d.oneIn(3) {
+			p.LargeSize = 256<<10 + d.IntN(768<<10) // one takes seconds over a slow link
+		}
 	}
 	switch d.IntN(12) {
 	case 0:

@@ -163,6 +163,9 @@ var mutants = []mutant{
 	{"the wait for a dead link does not grow", 13, "link.go", "	case l.unproven:\n", "	case l.unproven && !MUTANT:\n"},
 
 	{"a link is dead while a message is on its way", 13, "link.go", "	l.transit = transit\n", "	l.transit = shorter(!MUTANT, transit)\n"},
+	{"what comes at the head of a stream tells no rate", 13, "flow.go", "		f.least = perSecond(f.heard, f.gaps)\n", "		if !MUTANT {\n			f.least = perSecond(f.heard, f.gaps)\n		}\n"},
+	{"a message that nothing tells of is waited for", 13, "flow.go", "	return min(d, transitUnseen)\n", "	return max(min(d, transitUnseen), d-shorter(!MUTANT, d))\n"},
+	{"a pull that is due later lapses with the first", 13, "machine.go", "		s.pulls.lapse(t, 2*m.cfg.Heartbeat)", "		s.pulls.lapse(t+shorter(MUTANT, now-t), 2*m.cfg.Heartbeat)"},
 	{"a link that was fast is fast for ever", 13, "connection.go", "	m.flow.renew()\n", "	if !MUTANT {\n		m.flow.renew()\n	}\n"},
 
 	// 14. Close ends the local state at once.
