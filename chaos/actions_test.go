@@ -169,6 +169,12 @@ func TestPreviewChangesNothing(t *testing.T) {
 		"purge-stream(subject=s.x)@1s": {"$JS.API.STREAM.PURGE.S (those of its 5 messages with subject s.x)", ""},
 	} {
 		p, err := s.env.Preview(t.Context(), s.spec(text))
+		if version := s.env.JS.Conn().ConnectedServerVersion(); text == "pause-consumer" && strings.HasPrefix(version, "2.10.") {
+			if err == nil || !strings.Contains(err.Error(), "nats-server "+version+" cannot pause a consumer") {
+				t.Errorf("%s on %s: %v", text, version, err)
+			}
+			continue
+		}
 		if err != nil || len(p.Needs) != 0 {
 			t.Errorf("%s: %v, needs %q", text, err, p.Needs)
 			continue

@@ -39,6 +39,24 @@ func boolFlag(name, category, text string, aliases ...string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Category: category, Usage: text, Aliases: aliases, DisableDefaultText: true}
 }
 
+// connectionless are the commands that talk to no server: they take the flags of a
+// connection, as every command does, and do not tell of them.
+var connectionless = map[string]bool{"version": true, "explain": true}
+
+// hide leaves flags out of a help text.
+func hide(flags []cli.Flag) {
+	for _, f := range flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.Hidden = true
+		case *cli.BoolFlag:
+			f.Hidden = true
+		case *cli.DurationFlag:
+			f.Hidden = true
+		}
+	}
+}
+
 // globalFlags is natscli's table of global flags and variables, for every
 // command. Each call makes new values: urfave/cli keeps state in a flag.
 func globalFlags() []cli.Flag {

@@ -65,8 +65,11 @@ func aim(ctx context.Context, env *chaos.Environment, w injectPlan) error {
 	} else if err != nil {
 		return fmt.Errorf("stream %s: %w", w.stream, err)
 	}
-	if w.entry.OnStream || w.consumer != "" {
+	if w.entry.OnStream {
 		return nil
+	}
+	if w.consumer != "" {
+		return consumerThere(ctx, env, w)
 	}
 	ours, err := chaos.OursOn(ctx, env.JS, w.stream)
 	if err != nil {
@@ -94,6 +97,34 @@ func aim(ctx context.Context, env *chaos.Environment, w injectPlan) error {
 			listed += ", …"
 		}
 		return usage{problem: fmt.Sprintf("stream %s has %d consumers of ours: name one", w.stream, len(names)), hint: listed}
+	}
+}
+
+// consumerThere tells a consumer that does not exist, with those that do. Where it
+// cannot be looked for, the fault says why.
+func consumerThere(ctx context.Context, env *chaos.Environment, w injectPlan) error {
+	stream, err := env.JS.Stream(ctx, w.stream)
+	if err != nil {
+		return nil
+	}
+	if _, err = stream.Consumer(ctx, w.consumer); !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return nil
+	}
+	const enough = 1000 // names to look at
+	var names []string
+	list := stream.ConsumerNames(ctx)
+	for name := range list.Name() {
+		if names = append(names, name); len(names) == enough {
+			break
+		}
+	}
+	otherwise := fmt.Sprintf("leave it out to aim at the one consumer of ours, or look with nats consumer ls %s", w.stream)
+	if len(names) == 0 && list.Err() == nil {
+		otherwise = fmt.Sprintf("stream %s has no consumer", w.stream)
+	}
+	return usage{
+		problem: fmt.Sprintf("stream %s has no consumer %q (404/%d)", w.stream, w.consumer, codeConsumerNotFound),
+		hint:    didYouMean(w.consumer, names, otherwise), cause: err,
 	}
 }
 

@@ -104,7 +104,11 @@ func (p *program) app() *cli.App {
 		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.doctorCommand(), p.explainCommand(), p.versionCommand(),
 	}
 	for _, c := range leavesOf(commands) {
-		c.command.Flags = append(c.command.Flags, globalFlags()...)
+		global := globalFlags()
+		if connectionless[c.command.Name] {
+			hide(global)
+		}
+		c.command.Flags = append(c.command.Flags, global...)
 		// A stream may be called "help".
 		c.command.HideHelpCommand = true
 		c.command.OnUsageError = usageError

@@ -165,7 +165,11 @@ func listenBoth(ctx context.Context, px *proxy.Proxy, ctl *control.Control, plan
 	if _, err := px.Listen(plan.listen); err != nil {
 		return nil, nil, cannotListen(flagListen, plan.listen, err)
 	}
-	facts = []string{"listen", px.URL(), "upstream", "nats://" + px.Upstream()}
+	listen := px.URL()
+	if plan.options.ServerTLS != nil {
+		listen = "tls://" + strings.TrimPrefix(listen, "nats://")
+	}
+	facts = []string{"listen", listen, "upstream", plan.schemeOf(px.Upstream()) + px.Upstream()}
 	if plan.control == "" {
 		return facts, func() {}, nil
 	}

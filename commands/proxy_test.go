@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -200,10 +201,34 @@ func TestProxySpeaksTLSWithTheServer(t *testing.T) {
 	}
 }
 
+func TestProxyTellsHowItSpeaksWithTheServer(t *testing.T) {
+	for _, c := range []struct {
+		upstream string
+		config   *tls.Config
+		want     string
+	}{
+		{"nats://127.0.0.1:4222", nil, "nats://"},
+		{"127.0.0.1:4222", nil, "nats://"},
+		{"tls://127.0.0.1:4222", nil, "tls://"},
+		{"nats://10.0.0.1:4222, TLS://127.0.0.1", nil, "tls://"},
+		{"tls://10.0.0.1:4222,nats://127.0.0.1:4222", nil, "nats://"},
+		{"nats://127.0.0.1:4222", &tls.Config{MinVersion: tls.VersionTLS12}, "tls://"},
+	} {
+		plan := proxyPlan{upstream: c.upstream}
+		plan.options.UpstreamTLS = c.config
+		if got := plan.schemeOf("127.0.0.1:4222"); got != c.want {
+			t.Errorf("%s: %s, want %s", c.upstream, got, c.want)
+		}
+	}
+}
+
 func TestProxySpeaksTLSWithClients(t *testing.T) {
 	cert, key := certificate(t)
 	server := startLab(t, lab.Options{})
 	listen, end := runProxy(t, "--upstream", server.URL(), "--listen-cert", cert, "--listen-key", key)
+	if !strings.HasPrefix(listen, "tls://") {
+		t.Errorf("told that it listens on %s", listen)
+	}
 	roundTrip(t, listen, nats.RootCAs(cert))
 	if code, said := end(); code != exitInterrupted {
 		t.Errorf("code %d, said %s", code, said)

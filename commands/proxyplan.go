@@ -115,6 +115,11 @@ func (p *program) readUpstream(c *cli.Context, w *proxyPlan) error {
 		return err
 	}
 	switch {
+	case hasLogin(w.upstream):
+		return usage{
+			problem: "flag --" + flagUpstream + ": the login in the URL would not be used: each client logs in by itself",
+			hint:    "write --upstream " + withoutLogin(w.upstream) + " and give the login to the clients",
+		}
 	case strings.TrimSpace(w.upstream) != "":
 	case c.IsSet(flagUpstream):
 		return usage{problem: "flag --" + flagUpstream + " is empty", hint: "write --upstream nats://127.0.0.1:4222"}
@@ -137,6 +142,20 @@ func (p *program) readUpstream(c *cli.Context, w *proxyPlan) error {
 		w.options.DialTimeout, w.options.InfoTimeout = s.timeout, s.timeout
 	}
 	return err
+}
+
+// schemeOf is how the proxy speaks to an upstream, for what it tells.
+func (w *proxyPlan) schemeOf(address string) string {
+	host, _, _ := strings.Cut(address, ":")
+	for one := range strings.SplitSeq(w.upstream, ",") {
+		if rest, tls := strings.CutPrefix(strings.ToLower(strings.TrimSpace(one)), "tls://"); tls && (rest == address || rest == host) {
+			return "tls://"
+		}
+	}
+	if w.options.UpstreamTLS != nil {
+		return "tls://"
+	}
+	return "nats://"
 }
 
 // token says whether a token for the control is on the command line.

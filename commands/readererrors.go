@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -67,11 +68,14 @@ const needsDurable = ": set Durable"
 
 // explainFault suggests the nearest of what a fault allows.
 func explainFault(e *proxy.FaultError) usage {
+	short := *e
+	short.Allowed = nil
+	if strings.ContainsFunc(e.Fault+e.Field+e.Value, foreignBlank) || strings.Contains(e.Problem, `\u00a0`) {
+		return usage{problem: short.Error(), hint: "there is a no-break or invisible blank in it: write a plain one, or none", cause: e}
+	}
 	if e.Field == "@" || e.Field == "+" {
 		return usage{problem: e.Error(), hint: "write FAULT@5s+10s: at 5s from the start, for 10s", cause: e}
 	}
-	short := *e
-	short.Allowed = nil
 	u := usage{problem: short.Error(), cause: e}
 	_, known := chaos.FindFault(e.Fault)
 	switch near := e.Suggestions(); {
@@ -85,6 +89,12 @@ func explainFault(e *proxy.FaultError) usage {
 		u.hint = "nats-reader chaos list lists all faults"
 	}
 	return u
+}
+
+// foreignBlank is a blank or an invisible character that no keyboard types by itself:
+// text that was copied from a page has them.
+func foreignBlank(r rune) bool {
+	return r > unicode.MaxASCII && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r))
 }
 
 // refusedHint says how to see what a refused fault would do.
