@@ -75,7 +75,7 @@ var reports = []report{
 	{"calls without a limit hang on a server that stands still", "https://github.com/nats-io/nats.go/issues/1848",
 		"TestOpensWhileTheServerStandsStill", "field-server-stands-still"},
 	{"a full disk switches JetStream off", "https://github.com/kyma-project/kyma/issues/15220",
-		"TestLimitsJetStreamSwitchedOffAndOn", "field-jetstream-switched-off"},
+		"TestLimitsJetStreamSwitchedOffAndOn TestLongDiskFull", "field-jetstream-switched-off"},
 	{"readers that are killed leave consumers for ever", "https://github.com/bbvch-ai/aihub-core/pull/1828",
 		"TestKilledReadersLeaveNothingForLong", ""},
 
