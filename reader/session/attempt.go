@@ -61,8 +61,9 @@ func (a *attempt) wake(m *Machine, w *wake) {
 		w.at(a.proofBy)
 	default:
 		w.at(m.certainAt(a.proofBy))
-		if a.step == proving && a.probeBy < a.proofBy {
-			w.at(m.certainAt(a.probeBy))
+		// From proofBy on no other probe is sent, however long its proof may yet be on the way.
+		if t := m.certainAt(a.probeBy); a.step == proving && t < a.proofBy {
+			w.at(t)
 		}
 	}
 }

@@ -114,12 +114,13 @@ func (m *Machine) nameTaken(now time.Duration, a *attempt, err error) {
 }
 
 // nothingMade says that a create cannot have made anything: refused by the server's
-// own word, not let through, or heard by nobody.
+// own word, not let through, or heard by nobody. "Unavailable" is no such word: a node
+// that hears no other says so of a cluster whose leader may have heard the request.
 func nothingMade(err error) bool {
 	if errors.Is(err, ErrDenied) || errors.Is(err, ErrNoResponders) {
 		return true
 	}
-	return codeOf(err) != 0 && natureOf(err) != nameTaken
+	return codeOf(err) != 0 && natureOf(err) != nameTaken && !isCode(err, codeUnavailable)
 }
 
 // deletable gives a leftover that may be deleted to make room: rather one that is

@@ -113,7 +113,9 @@ var forged = []model.Status{
 var requestFaults = []fault{
 	{"API away", func(w *world, _ *reader, d time.Duration, _ int) { w.trouble.apiDown = w.now + d }},
 	{"API answers lost", func(w *world, _ *reader, d time.Duration, _ int) { w.trouble.apiLost = w.now + d }},
-	{"API errors", func(w *world, _ *reader, d time.Duration, _ int) { w.trouble.apiErr = w.now + d }},
+	{"API errors", func(w *world, _ *reader, d time.Duration, n int) {
+		w.trouble.apiErr, w.trouble.apiDone = w.now+d, n%3 == 0
+	}},
 	{"API late", func(w *world, _ *reader, d time.Duration, n int) {
 		w.trouble.apiSlow, w.trouble.lag = w.now+d, time.Duration(500+n%4000)*time.Millisecond
 		w.fault(w.now + d + w.trouble.lag)

@@ -114,6 +114,17 @@ func (r *reader) oldest() (i int, ok bool) {
 	return 0, false
 }
 
+// unforeseen is how long a large message is waited for that nothing tells of.
+const unforeseen = 4 * time.Second
+
+// limit is how long after the last fault a reader may be deaf in this world.
+func (w *world) limit(r *reader) time.Duration {
+	if w.plan.LargeSize >= 256<<10 {
+		return r.cfg.limit() + unforeseen
+	}
+	return r.cfg.limit()
+}
+
 // deaf says that messages wait longer than a reader may need.
 func (r *reader) deaf() {
 	l, w := &r.ledger, r.w
@@ -125,7 +136,7 @@ func (r *reader) deaf() {
 		return
 	}
 	since := max(w.journal.log[i].at, w.over, l.heard)
-	if w.now-since > r.cfg.limit() {
+	if w.now-since > w.limit(r) {
 		e := w.journal.log[i]
 		r.fail("deaf", "sequence %d (time %d), stored at %s, is not read; the last fault ended at %s, the last message came at %s; the reader is %s",
 			e.sequence, e.stamp, e.at, w.over, l.heard, phases[r.m.View(w.now).Phase])
@@ -137,7 +148,7 @@ func (w *world) judge() {
 	quiet := w.calm()
 	limit := time.Duration(0)
 	for _, r := range w.readers {
-		limit = max(limit, r.cfg.limit())
+		limit = max(limit, w.limit(r))
 	}
 	w.run(quiet + limit)
 	if w.failed == nil {

@@ -51,6 +51,12 @@ func (r *reader) send(e session.Effect, over func(e *session.Effect, a session.A
 func (r *reader) process(c *conn, e session.Effect, over func(*session.Effect, session.Answer)) {
 	w := r.w
 	a, ok := w.answer(r, &e)
+	if t := &w.trouble; t.apiErr > w.now && t.apiDone {
+		refused := t.apiErr
+		t.apiErr = 0
+		w.answer(r, &e)
+		t.apiErr = refused
+	}
 	if e.API == session.APIConsumerCreate {
 		if r.late == nil {
 			r.late = map[string]bool{}

@@ -38,6 +38,7 @@ type trouble struct {
 	apiDown time.Duration // API requests are swallowed
 	apiLost time.Duration // done, but not answered
 	apiErr  time.Duration // answered 503/10008
+	apiDone bool          // by a node that hears no other one, while the leader does what is asked
 	apiSlow time.Duration // processed late
 	lag     time.Duration // by how much
 	muted   time.Duration // no heartbeat arrives

@@ -22,6 +22,8 @@ var mutants = []mutant{
 	{"a condemned session heals", 1, "inbox.go", "	if s.condemned {\n		return Drop\n", "	if s.condemned && !MUTANT {\n		return Drop\n"},
 	{"a heartbeat out of step heals", 1, "answers.go", "st.LastConsumer != s.consumerSeq {\n			return\n", "st.LastConsumer != s.consumerSeq && !MUTANT {\n			return\n"},
 	{"a message that leaves others out heals", 1, "inbox.go", "	if s.silent && m.jumps(s, d) {\n", "	if s.silent && m.jumps(s, d) && !MUTANT {\n"},
+	{"a probe is due behind the time of its proof", 5, "attempt.go", "a.step == proving && t < a.proofBy {\n", "a.step == proving && (t < a.proofBy || MUTANT) {\n"},
+	{"what is unavailable has made nothing", 10, "create.go", " && !isCode(err, codeUnavailable)\n", " && (MUTANT || !isCode(err, codeUnavailable))\n"},
 	{"a roll back that was seen is skipped over", 8, "inbox.go", "	m.cur.rolled = true\n", "	m.cur.rolled = !MUTANT\n"},
 	{"a stream that was skipped into unseen is the one before", 8, "swap.go", "	if a.skips && m.blind {\n", "	if a.skips && m.blind && !MUTANT {\n"},
 	{"a question for the end is asked again at once", 5, "end.go", "now < m.asks.endAfter {\n", "now < m.asks.endAfter && !MUTANT {\n"},
