@@ -104,12 +104,19 @@ func (e *Environment) deleteConsumer(ctx context.Context) (action, error) {
 		steps: []string{e.subject("CONSUMER.DELETE."+e.Stream+"."+c.Name) + " (" + inWords(c) + ")"},
 		do: func(ctx context.Context) error {
 			err := e.JS.DeleteConsumer(ctx, e.Stream, c.Name)
-			if gone(err) && e.ofReader() {
+			if gone(err) && e.ofReader() || folderLeft(err) {
 				return nil // the reader let go of it, or it lapsed, a moment before
 			}
 			return err
 		},
 	}, nil
+}
+
+// folderLeft says whether a server deleted a consumer, which was writing its state into its
+// folder at that moment: it tells that the folder is not empty (seen of 2.10.7, err_code 10051).
+func folderLeft(err error) bool {
+	var refused *jetstream.APIError
+	return errors.As(err, &refused) && refused.Code == 500 && strings.Contains(refused.Description, "directory not empty")
 }
 
 func (e *Environment) pauseConsumer(ctx context.Context, s Spec) (action, error) {

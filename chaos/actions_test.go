@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -335,5 +336,21 @@ func TestFaultsWaitForTheReadersNextConsumer(t *testing.T) {
 	s.env.Status, s.env.Consumer = nil, "gone" // a consumer that somebody named
 	if _, err := s.env.Inject(t.Context(), s.spec("delete-consumer")); !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		t.Errorf("a consumer that does not exist: %v", err)
+	}
+}
+
+// What 2.10.7 says of a consumer that it has deleted is no failure, and other refusals are.
+func TestFolderLeft(t *testing.T) {
+	for text, want := range map[string]bool{
+		"unlinkat /store/jetstream/$G/streams/S/obs/mine: directory not empty": true,
+		"insufficient storage resources available":                             false,
+	} {
+		err := fmt.Errorf("nats: %w", &jetstream.APIError{Code: 500, ErrorCode: 10051, Description: text})
+		if folderLeft(err) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+	if folderLeft(nil) || folderLeft(jetstream.ErrConsumerNotFound) {
+		t.Error("no error, or another one, is taken for a folder that is left")
 	}
 }
