@@ -32,6 +32,9 @@ var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // export writes the JSON lines of a record, and reports of the run, and says where.
 func (x exporter) export(of string, runs []result.Run) (string, error) {
+	if x.record == nil {
+		return "", errors.New("export: the run is not kept: there is no room for it in the temporary folder")
+	}
 	name := "nats-reader-" + strings.Trim(unsafeInName.ReplaceAllString(of, "-"), "-.") + "-" + x.now().Format("20060102-150405")
 	base := filepath.Join(x.dir, name)
 	if err := x.record.events(runs); err != nil {

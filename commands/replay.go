@@ -265,16 +265,21 @@ func (p *program) replay(c *cli.Context, plan watchPlan) error {
 		run.items[i].Time = run.items[i].Time.Local()
 	}
 	interrupted := c.Context.Err
+	var screen *tui.Screen
 	model, err := tui.NewModel(tui.NewFeed(), tui.Options{
 		Title: strings.TrimSpace("replay of " + run.head.Title), Where: run.head.Where, Readers: run.head.Readers,
 		Theme: plan.look.theme, Colors: plan.look.colors, ASCII: plan.look.ascii,
-		Hands: tui.Hands{Interrupt: func() { interrupted = func() error { return context.Canceled } }},
+		Hands: tui.Hands{
+			Interrupt: func() { interrupted = func() error { return context.Canceled } },
+			Copy:      func(text string) error { return screen.Copy(text) },
+		},
 	})
 	if err != nil {
 		return err
 	}
 	model.Replay(run.items, plan.speed)
-	if err := p.show(c.Context, model, plan.crashes); err != nil {
+	screen = tui.NewScreen(model, p.stdin, mustFile(p.stdout))
+	if err := show(c.Context, screen, plan.crashes); err != nil {
 		return err
 	}
 	if interrupted() != nil {
@@ -294,8 +299,7 @@ func visible(text string) string {
 }
 
 // show draws a screen that nothing but its keys and a signal ends.
-func (p *program) show(ctx context.Context, model *tui.Model, crash *crashes) error {
-	screen := tui.NewScreen(model, p.stdin, mustFile(p.stdout))
+func show(ctx context.Context, screen *tui.Screen, crash *crashes) error {
 	stop := context.AfterFunc(ctx, screen.Kill)
 	defer stop()
 	err := screen.Run()

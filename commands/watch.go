@@ -197,7 +197,10 @@ func (p *program) record(plan watchPlan) (*recorder, error) {
 	case plan.record != "":
 		f, err = createRecord(plan.record)
 	case plan.screen:
-		f, err = createHiddenRecord()
+		if f, err = createHiddenRecord(); err != nil {
+			p.note("warning: %v", err)
+			return nil, nil
+		}
 	default:
 		return nil, nil
 	}
