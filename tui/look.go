@@ -158,11 +158,16 @@ func (k look) upright() string {
 	return "│"
 }
 
-func (k look) corner() string {
-	if k.ascii {
+// corner is where a line beside a pane meets its title: goesOn where the line is there above it, too.
+func (k look) corner(goesOn bool) string {
+	switch {
+	case k.ascii:
 		return "+"
+	case goesOn:
+		return "├"
+	default:
+		return "┬"
 	}
-	return "┬"
 }
 
 // ramp has the signs of a sparkline from nothing to most.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -50,13 +51,18 @@ func (m *Model) drawPanes(rows []string) {
 			if p.Border {
 				side := m.look.upright() + " "
 				if i == 0 {
-					side = m.look.corner() + m.look.line()
+					side = m.look.corner(m.below(p)) + m.look.line()
 				}
 				text = m.look.paint(roleDim, side) + text
 			}
 			rows[p.Y+i] += text
 		}
 	}
+}
+
+// below says whether the line beside a pane goes on above it.
+func (m *Model) below(p Placed) bool {
+	return slices.ContainsFunc(m.layout.Panes, func(o Placed) bool { return o.Border && o.X == p.X && o.Y+o.H == p.Y })
 }
 
 // title is the first row of a pane: its key and name, and a remark at the right.
