@@ -98,6 +98,10 @@ func made(name string) Consumer {
 	return c
 }
 
+func madeBy(name, client string) Advisory {
+	return Advisory{Kind: "api_audit", Action: "create", Stream: "S", Consumer: name, Client: client}
+}
+
 func storming(names ...string) (all []Advisory) {
 	for i, n := range names {
 		all = append(all, Advisory{Time: t0.Add(time.Duration(i) * time.Second), Kind: "consumer_action", Action: "create", Stream: "S", Consumer: n})
@@ -170,6 +174,19 @@ var cases = []struct {
 
 	{"a storm", with(around(), func(f *Facts) { f.Advisories = storming("r_1", "r_2", "r_3", "r_4", "r_5") }), []string{"READER_005"}},
 	{"four are no storm", with(around(), func(f *Facts) { f.Advisories = storming("r_1", "r_2", "r_3", "r_4") }), nil},
+	{"five that were deleted are no storm", with(around(), func(f *Facts) {
+		f.Advisories = storming("r_1", "r_2", "r_3", "r_4", "r_5")
+		for i := range f.Advisories {
+			f.Advisories[i].Action = "delete"
+		}
+	}), nil},
+	{"a storm of the consumer that was asked for", with(around(), func(f *Facts) {
+		f.Advisories, f.Stream, f.Consumer = storming("r_1", "r_2", "r_3", "r_4", "r_5"), "S", "r_1"
+	}), []string{"READER_005"}},
+	{"a storm of another than was asked for", with(around(), func(f *Facts) {
+		f.Advisories, f.Stream, f.Consumer = storming("r_1", "r_2", "r_3", "r_4", "r_5"), "S", "q_1"
+	}), nil},
+	{"five in an hour are no storm", with(around(), func(f *Facts) { f.Advisories, f.Ended = storming("r_1", "r_2", "r_3", "r_4", "r_5"), t0.Add(time.Hour) }), nil},
 	{"five readers are no storm", with(around(), func(f *Facts) { f.Advisories = storming("a_1", "b_1", "c_1", "d_1", "e_1") }), nil},
 	{"a bucket's keys are listed", with(around(), func(f *Facts) {
 		f.Advisories = storming("r_1", "r_2", "r_3", "r_4", "r_5")
@@ -183,6 +200,11 @@ var cases = []struct {
 	{"ordered, and its process is gone", clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), otherInbox), []string{"READER_006"}},
 	{"ordered, and its process is there", clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), orderedInbox), nil},
 	{"three idle durables with drawn names", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), []string{"READER_006"}},
+	{"three of which one was paused", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, always(func(s *Sample) { s.Paused = true }))), []string{"READER_014"}},
+	{"three of which one is read", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, waitingIs(1))), nil},
+	{"three of which one moves", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, moving(1))), nil},
+	{"three of which one acknowledges", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, func(i int, s *Sample) { s.AckFloor.Consumer = uint64(i) })), nil},
+	{"three of which one lapses", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", changed(durable, func(c *ConsumerConfig) { c.InactiveThreshold = time.Hour }))), nil},
 	{"two of them", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable)), nil},
 	{"three idle workers", around(watched("worker-1", durable), watched("worker-2", durable), watched("worker-3", durable)), nil},
 	{"three with drawn names, one lately idle", with(around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), func(f *Facts) { f.Consumers[0].Created = t0.Add(-time.Minute) }), []string{"READER_006"}},
@@ -260,6 +282,12 @@ var cases = []struct {
 
 	{"two processes pull", heard(around(watched("C", five, waitingIs(2))), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: orderedInbox}, Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: otherInbox}), []string{"READER_021"}},
 	{"two processes share a durable", heard(around(watched("C", durable, waitingIs(2))), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: orderedInbox}, Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: otherInbox}), nil},
+
+	{"two clients made it", with(around(watched("C", five, waitingIs(1))), func(f *Facts) { f.Advisories = []Advisory{madeBy("C", "a"), madeBy("C", "b")} }), []string{"READER_021"}},
+	{"one client made it twice", with(around(watched("C", five, waitingIs(1))), func(f *Facts) { f.Advisories = []Advisory{madeBy("C", "a"), madeBy("C", "a")} }), nil},
+	{"nobody knows who made it", with(around(watched("C", five, waitingIs(1))), func(f *Facts) { f.Advisories = []Advisory{madeBy("C", "a"), madeBy("C", "")} }), nil},
+	{"two clients made two", with(around(watched("C", five, waitingIs(1)), watched("E", five, waitingIs(1))), func(f *Facts) { f.Advisories = []Advisory{madeBy("C", "a"), madeBy("E", "b")} }), nil},
+	{"two workers made their durable", with(around(watched("C", durable, waitingIs(1))), func(f *Facts) { f.Advisories = []Advisory{madeBy("C", "a"), madeBy("C", "b")} }), nil},
 
 	{"a slow connection", with(clients(around(), otherInbox), func(f *Facts) { f.Connections.List[0].Pending, f.Connections.List[0].Before = 1<<20, 1<<20 }), []string{"READER_022"}},
 	{"it was slow, and took all of that", with(clients(around(), otherInbox), func(f *Facts) {
