@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // leftChecks are about consumers that are made too often, or left behind.
@@ -43,10 +42,9 @@ const (
 // storm counts who was made, by what the names have in common.
 func storm(s *subject) (found []Finding) {
 	type group struct {
-		names          []string
-		first, last    time.Time
-		client, stream string
-		stem           string
+		names                []string
+		client, stream, stem string
+		used                 int // of those that are there, how many are read from
 	}
 	groups := map[[2]string]*group{}
 	var order [][2]string
@@ -57,10 +55,16 @@ func storm(s *subject) (found []Finding) {
 		key := [2]string{a.Stream, stemOf(a.Consumer)}
 		g := groups[key]
 		if g == nil {
-			g = &group{first: a.Time, stream: a.Stream, stem: key[1]}
+			g = &group{stream: a.Stream, stem: key[1]}
 			groups[key], order = g, append(order, key)
 		}
-		g.names, g.last = append(g.names, a.Consumer), a.Time
+		g.names = append(g.names, a.Consumer)
+	}
+	for i := range s.Consumers {
+		c := &s.Consumers[i]
+		if g := groups[[2]string{c.Stream, stemOf(c.Name)}]; g != nil && c.used() {
+			g.used++
+		}
 	}
 	for _, a := range s.Advisories {
 		if g := groups[[2]string{a.Stream, stemOf(a.Consumer)}]; g != nil && a.Client != "" {
@@ -78,7 +82,7 @@ func storm(s *subject) (found []Finding) {
 		case g.stem == drawn || !strings.HasPrefix(g.names[0], g.stem):
 			least = stormDrawn
 		}
-		if len(g.names) < least || rate < stormRate || keyValue(g.stream) {
+		if len(g.names) < least || rate < stormRate || keyValue(g.stream) || 2*g.used > len(g.names) { // some readers that were started
 			continue
 		}
 		facts := figures("made", fmt.Sprintf("%d in %s, %.0f a minute", len(g.names), age(watched), rate), "first_name", g.names[0], "last_name", g.names[len(g.names)-1])
@@ -111,6 +115,11 @@ func (s *subject) made() []Advisory {
 		}
 	}
 	return all
+}
+
+// used says that somebody reads from it, as far as it was looked at.
+func (c *Consumer) used() bool {
+	return len(c.Samples) > 0 && !c.Gone && (c.moved() || c.some(func(at Sample) bool { return at.Waiting > 0 || at.PushBound }))
 }
 
 // keyValue says that a stream is a bucket: each listing of its keys makes a consumer.

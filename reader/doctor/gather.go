@@ -137,7 +137,7 @@ func (g *gathering) run(ctx context.Context) error {
 		return err
 	}
 	g.dryRun(ctx)
-	told := g.advisories()
+	told := g.advisories(ctx)
 	defer told.end()
 	if err := g.watch(ctx); err != nil {
 		return err

@@ -116,7 +116,7 @@ type ear struct {
 }
 
 // advisories subscribes to what the servers tell by themselves.
-func (g *gathering) advisories() *ear {
+func (g *gathering) advisories(ctx context.Context) *ear {
 	e := &ear{}
 	subject := g.EventPrefix + "ADVISORY.>"
 	sub, err := g.nc.Subscribe(subject, e.hear)
@@ -124,7 +124,7 @@ func (g *gathering) advisories() *ear {
 		g.f.notJudged("advisories", err.Error(), idStorm, idOwners)
 		return e
 	}
-	if denied := g.subscribed(context.Background()); denied != "" {
+	if denied := g.subscribed(ctx); denied != "" {
 		sub.Unsubscribe() //nolint:errcheck // it never was one
 		g.f.notJudged("advisories", "permission denied for a subscription to "+subject, idStorm, idOwners)
 		return e

@@ -93,8 +93,15 @@ const (
 
 // made is a consumer that was made during the watch.
 func made(name string) Consumer {
-	c := watched(name, five, waitingIs(1))
+	c := watched(name, five)
 	c.Created, c.Samples = t0.Add(4*time.Second), c.Samples[2:]
+	return c
+}
+
+// started is one that is read, too.
+func started(name string) Consumer {
+	c := made(name)
+	c.Samples[0].Waiting = 1
 	return c
 }
 
@@ -142,6 +149,8 @@ var cases = []struct {
 	{"abandoned though nothing else waits", around(watched("C", durable, outIs(3), deliveredAgo(time.Minute))), []string{"READER_002"}},
 	{"out, and somebody waits to be given them again", around(watched("C", durable, outIs(3), waitingIs(1), deliveredAgo(time.Minute))), nil},
 	{"ours holds back behind a full buffer", clients(around(watched("reader-f6nGonHM-1", ownReads, pendingIs(10))), ownInbox), nil},
+	{"a durable of ours holds back", clients(around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Metadata = ownReads.Metadata }), pendingIs(10))), ownInbox), nil},
+	{"a durable of ours whose reader is gone", clients(around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Metadata = ownReads.Metadata }), pendingIs(10))), otherInbox), []string{"READER_002"}},
 	{"ours that outlives its threshold", with(clients(around(watched("reader-f6nGonHM-1", ownReads, pendingIs(10))), ownInbox), func(f *Facts) {
 		f.Consumers[0].Samples[2].Time = t0.Add(40 * time.Second)
 		f.Streams[0].Last.Time = t0.Add(41 * time.Second)
@@ -199,6 +208,7 @@ var cases = []struct {
 	{"ours, and its reader is there", clients(around(watched("reader-f6nGonHM-1", ownReads)), ownInbox), nil},
 	{"ordered, and its process is gone", clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), otherInbox), []string{"READER_006"}},
 	{"ordered, and its process is there", clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), orderedInbox), nil},
+	{"its process is gone, and a pull was heard", heard(clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), otherInbox), Pulls{Stream: "S", Consumer: ordered, Count: 1, Inbox: "my.inbox"}), nil},
 	{"three idle durables with drawn names", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), []string{"READER_006"}},
 	{"three of which one was paused", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, always(func(s *Sample) { s.Paused = true }))), []string{"READER_014"}},
 	{"three of which one is read", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, waitingIs(1))), nil},
@@ -210,6 +220,8 @@ var cases = []struct {
 	{"three with drawn names, one lately idle", with(around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), func(f *Facts) { f.Consumers[0].Created = t0.Add(-time.Minute) }), []string{"READER_006"}},
 	{"three with UUIDs", around(watched("app-550e8400-e29b-41d4-a716-446655440000", durable), watched("app-550e8401-e29b-41d4-a716-446655440001", durable), watched("app-550e8402-e29b-41d4-a716-446655440002", durable)), []string{"READER_006"}},
 	{"five that the looks saw made", around(made("r_1"), made("r_2"), made("r_3"), made("r_4"), made("r_5")), []string{"READER_005"}},
+	{"five workers that were started", around(started("r_1"), started("r_2"), started("r_3"), made("r_4"), made("r_5")), nil},
+	{"five that were made, of which two are read", around(started("r_1"), started("r_2"), made("r_3"), made("r_4"), made("r_5")), []string{"READER_005"}},
 	{"four that the looks saw made", around(made("r_1"), made("r_2"), made("r_3"), made("r_4")), nil},
 
 	{"threshold below a reconnect", around(watched("C", ConsumerConfig{InactiveThreshold: time.Second}, waitingIs(1))), []string{"READER_007"}},
@@ -271,12 +283,27 @@ var cases = []struct {
 	{"storage to spare", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 89, 100 }), nil},
 	{"storage without a limit", with(around(), func(f *Facts) { f.Account.Storage, f.Account.Limits.MaxStorage = 90, -1 }), nil},
 
+	{"the server is well", with(around(), func(f *Facts) { f.Monitor = &Monitor{MaxStorage: 100, Storage: 89} }), nil},
+	{"the server is not well", with(around(), func(f *Facts) { f.Monitor = &Monitor{Health: "unavailable"} }), []string{"READER_018"}},
+	{"the server's JetStream is disabled", with(around(), func(f *Facts) { f.Monitor = &Monitor{Disabled: true} }), []string{"READER_018"}},
+	{"the server's storage is nearly used up", with(around(), func(f *Facts) { f.Monitor = &Monitor{MaxStorage: 100, Storage: 90} }), []string{"READER_018"}},
+	{"the server's memory is nearly used up", with(around(), func(f *Facts) { f.Monitor = &Monitor{MaxMemory: 100, Memory: 90} }), []string{"READER_018"}},
+	{"a stream that refuses what is new is full", with(around(), func(f *Facts) { f.Streams[0].Config.Discard, f.Streams[0].Config.MaxMsgs = "new", 1000 }), []string{"READER_018"}},
+	{"it has room for one", with(around(), func(f *Facts) { f.Streams[0].Config.Discard, f.Streams[0].Config.MaxMsgs = "new", 1001 }), nil},
+	{"it is full and lets the old go", with(around(), func(f *Facts) { f.Streams[0].Config.Discard, f.Streams[0].Config.MaxMsgs = "old", 1000 }), nil},
+	{"full by its bytes", with(around(), func(f *Facts) {
+		f.Streams[0].Config.Discard, f.Streams[0].Config.MaxBytes, f.Streams[0].Last.Bytes = "new", 500, 500
+	}), []string{"READER_018"}},
+
 	{"a permission is missing", with(around(), func(f *Facts) {
 		f.Dry = []DryRun{{Operation: "publish", Subject: "$JS.API.X", Needed: true, Denied: "no"}}
 	}), []string{"READER_019"}},
 	{"all is permitted", with(around(), func(f *Facts) { f.Dry = []DryRun{{Operation: "publish", Subject: "$JS.API.X", Needed: true}} }), nil},
 
 	{"one replica", with(around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Replicas = 1 }), waitingIs(1))), func(f *Facts) { f.Streams[0].Config.Replicas = 3 }), []string{"READER_020"}},
+	{"one replica of two", with(around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Replicas = 1 }), waitingIs(1))), func(f *Facts) { f.Streams[0].Config.Replicas = 2 }), []string{"READER_020"}},
+	{"the stream has one, too", around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Replicas = 1 }), waitingIs(1))), nil},
+	{"kept in memory", with(around(watched("D", changed(durable, func(c *ConsumerConfig) { c.Memory = true }), waitingIs(1))), func(f *Facts) { f.Streams[0].Config.Replicas = 3 }), []string{"READER_020"}},
 	{"the stream's replicas", with(around(watched("D", durable, waitingIs(1))), func(f *Facts) { f.Streams[0].Config.Replicas = 3 }), nil},
 	{"an ephemeral is made again", with(around(watched("C", changed(five, func(c *ConsumerConfig) { c.Replicas = 1 }), waitingIs(1))), func(f *Facts) { f.Streams[0].Config.Replicas = 3 }), nil},
 
@@ -410,6 +437,9 @@ func TestAckCauses(t *testing.T) {
 		{"nobody pulls", "owner_dead", stuck(deliveredAgo(time.Minute))},
 		{"somebody waits", "naks_with_delay", stuck(waitingIs(1), deliveredAgo(time.Minute))},
 		{"sent again and again", "acks_denied", stuck(waitingIs(1), deliveredAgo(time.Second), resent)},
+		{"a nak was told of another", "slow_handler", with(stuck(deliveredAgo(time.Second)), func(f *Facts) {
+			f.Advisories = []Advisory{{Kind: "nak", Stream: "S", Consumer: "D"}, {Kind: "nak", Stream: "T", Consumer: "C"}, {Kind: "terminated", Stream: "S", Consumer: "C"}}
+		})},
 		{"a nak was told", "naks_with_delay", with(stuck(deliveredAgo(time.Second)), func(f *Facts) {
 			f.Advisories = []Advisory{{Kind: "nak", Stream: "S", Consumer: "C"}}
 		})},

@@ -187,3 +187,34 @@ func TestMonitorLimits(t *testing.T) {
 		}
 	}
 }
+
+// What is advised where nobody pulls: what would decide between deaf and gone.
+func TestNextSteps(t *testing.T) {
+	for _, c := range []struct {
+		name, cause, command string
+		f                    Facts
+	}{
+		{"a durable", "", "nats-reader doctor S C --for 60s", around(watched("C", durable, pendingIs(1)))},
+		{"a threshold of 30s", "", "nats-reader doctor S C --for 33s", around(watched("C", changed(five, func(c *ConsumerConfig) { c.InactiveThreshold = 30 * time.Second }), pendingIs(1)))},
+		{"a threshold of a day", "", "nats-reader doctor S C --listen", around(watched("C", changed(five, func(c *ConsumerConfig) { c.InactiveThreshold = 24 * time.Hour }), pendingIs(1)))},
+		{"asked for by name", "", "nats-reader doctor S C --for 60s", with(around(watched("C", durable, pendingIs(1))), func(f *Facts) { f.Stream, f.Consumer = "S", "C" })},
+		{"asked for, and gone", "lapsed", "nats events --js-advisory", with(around(watched("C", durable, pendingIs(1))), func(f *Facts) {
+			f.Stream, f.Consumer, f.Consumers[0].Gone = "S", "C", true
+		})},
+	} {
+		r := Judge(c.f, JudgeOptions{})
+		if len(r.Findings) != 1 || r.Findings[0].Check != idNoPuller || r.Findings[0].Cause != c.cause {
+			t.Errorf("%s: found %+v", c.name, r.Findings)
+			continue
+		}
+		var commands []string
+		for _, s := range r.Findings[0].Do {
+			if s.Command != "" {
+				commands = append(commands, s.Command)
+			}
+		}
+		if len(commands) == 0 || commands[0] != c.command {
+			t.Errorf("%s: the commands are %q, want %q first", c.name, commands, c.command)
+		}
+	}
+}
