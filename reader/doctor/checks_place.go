@@ -45,7 +45,7 @@ func leaderless(s *subject) (found []Finding) {
 		meta = "the JetStream API does not answer"
 	}
 	if meta != "" {
-		found = append(found, Finding{Severity: Critical, Text: meta, Facts: figures("asked", "$JS.API.INFO", "server", s.Server.Version), Do: steps(leaderSteps("$ nats account info", "")...)})
+		found = append(found, Finding{Severity: Critical, Text: meta, Facts: figures("asked", s.API+"INFO", "server", s.Server.Version), Do: steps(leaderSteps("$ nats account info", "")...)})
 	}
 	for i := range s.Streams {
 		t := &s.Streams[i]
@@ -111,7 +111,7 @@ func (e *APIError) String() string {
 }
 
 func (g *Group) figures() []Figure {
-	if g == nil {
+	if g == nil || g.Name == "" { // a server by itself
 		return nil
 	}
 	all := figures("cluster", g.Name, "leader", map[bool]string{true: "none", false: g.Leader}[g.Leader == ""])

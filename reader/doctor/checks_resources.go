@@ -9,7 +9,7 @@ func resources(s *subject) (found []Finding) {
 	}
 	switch e := s.JetStream.Error; {
 	case s.JetStream.Off:
-		add(Critical, "nobody answers the JetStream API: the server runs without JetStream, or the API's prefix or domain is another", figures("server", s.Server.Version),
+		add(Critical, "nobody answers the JetStream API: the server runs without JetStream, or the API's prefix or domain is another", figures("asked", s.API+"INFO", "server", s.Server.Version),
 			"check --js-domain and --js-api-prefix", "start the server with JetStream (-js, or jetstream {} in its configuration)")
 	case e != nil && (e.ErrCode == 10039 || e.ErrCode == 10076):
 		add(Critical, "JetStream is not enabled: "+e.String(), figures("server", s.Server.Version),

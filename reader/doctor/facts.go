@@ -17,6 +17,7 @@ type Facts struct {
 	Ended    time.Time     `json:"ended"`              // and at the last
 	Watch    time.Duration `json:"watch_ns"`           // how long was to be watched
 
+	API       string    `json:"api_prefix,omitempty"` // of the JetStream API that was asked, with its last dot
 	Server    Server    `json:"server"`
 	JetStream JetStream `json:"jetstream"`
 	Account   Account   `json:"account"`

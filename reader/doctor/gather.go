@@ -96,7 +96,7 @@ type gathering struct {
 	seeing    sync.Mutex        // guards f and what follows while streams are looked at side by side
 	streamAt  map[string]int    // index into f.Streams
 	consumers map[[2]string]int // index into f.Consumers
-	listed    map[string]bool   // streams whose consumers could be listed
+	listed    map[string]int    // the look in which all consumers of a stream were last listed
 	inLook    map[[2]string]int // the look in which a consumer was last seen
 }
 
@@ -108,12 +108,12 @@ func Gather(ctx context.Context, nc *nats.Conn, o Options) (Facts, error) {
 		return Facts{}, err
 	}
 	f := &Facts{
-		Schema: FactsSchema, Stream: o.Stream, Consumer: o.Consumer, Watch: o.For,
+		Schema: FactsSchema, Stream: o.Stream, Consumer: o.Consumer, Watch: o.For, API: o.APIPrefix,
 		Server: Server{Name: nc.ConnectedServerName(), Version: nc.ConnectedServerVersion(), Cluster: nc.ConnectedClusterName()},
 	}
 	g := &gathering{
 		Options: o, desk: newDesk(nc, o.APIPrefix, o.Timeout), f: f,
-		streamAt: map[string]int{}, consumers: map[[2]string]int{}, listed: map[string]bool{}, inLook: map[[2]string]int{},
+		streamAt: map[string]int{}, consumers: map[[2]string]int{}, listed: map[string]int{}, inLook: map[[2]string]int{},
 	}
 	defer g.leave()
 	reconnects := nc.Stats().Reconnects

@@ -93,7 +93,7 @@ func (g *gathering) listConsumers(ctx context.Context, stream string, n int) err
 		}
 		offset += len(page.Consumers) + len(page.Missing)
 		if len(page.Consumers) == 0 || offset >= page.Total {
-			g.listedAll(stream)
+			g.listedAll(stream, n)
 			return nil
 		}
 	}
@@ -116,7 +116,7 @@ func (g *gathering) oneConsumer(ctx context.Context, stream, name string, n int)
 			return fmt.Errorf("consumer %q on stream %s: %w (%d/%d)", name, stream, ErrConsumerNotFound, api.Code, api.ErrCode)
 		}
 		if name == g.Consumer {
-			g.listedAll(stream)
+			g.listedAll(stream, n)
 		}
 		return nil
 	case errors.As(err, &api) && api.ErrCode == codeStreamNotFound && n == 1:
@@ -143,10 +143,10 @@ func (g *gathering) blind() {
 	g.f.Blind = true
 }
 
-func (g *gathering) listedAll(stream string) {
+func (g *gathering) listedAll(stream string, n int) {
 	g.seeing.Lock()
 	defer g.seeing.Unlock()
-	g.listed[stream] = true
+	g.listed[stream] = n
 }
 
 // sawConsumer keeps one look. One without a time was not answered, or with an error.
@@ -195,11 +195,12 @@ func kept(all map[string]string) map[string]string {
 	return some
 }
 
-// missing marks the consumers that the last look did not find any more.
+// missing marks the consumers that the last look did not find any more, where it
+// found all.
 func (g *gathering) missing(last int) {
 	for key, i := range g.consumers {
 		c := &g.f.Consumers[i]
-		if g.inLook[key] < last && g.listed[c.Stream] {
+		if g.inLook[key] < last && g.listed[c.Stream] == last {
 			c.Gone = true
 		}
 	}

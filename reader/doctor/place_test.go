@@ -288,3 +288,50 @@ func TestAccountLimits(t *testing.T) {
 		}
 	}
 }
+
+// A server that stands still in the middle of the watch has not lost its consumers.
+func TestFrozenMeanwhile(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	own, err := lab.Start(ctx, lab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close() //nolint:errcheck // the test is over
+	nc, err := nats.Connect(own.URL(), nats.Timeout(30*time.Second), nats.FlusherTimeout(2*time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "D", AckPolicy: jetstream.AckExplicitPolicy}); err != nil {
+		t.Fatal(err)
+	}
+	for _, consumer := range []string{"", "D"} {
+		f, err := doctor.Gather(ctx, nc, doctor.Options{Stream: "S", Consumer: consumer, For: time.Second, Timeout: time.Second, Progress: func(p doctor.Progress) {
+			if strings.HasPrefix(p.Step, "watch: look 2") {
+				if err := own.Freeze(); err != nil {
+					t.Error(err)
+				}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+		r := doctor.Judge(f, doctor.JudgeOptions{})
+		if !found(r, "READER_015") || len(f.Consumers) != 1 || f.Consumers[0].Gone {
+			t.Errorf("of a server that stands still it says\n%s%+v", told(r), f.Consumers)
+		}
+	}
+}
