@@ -295,7 +295,8 @@ func (l *clusterReading) judge(status reader.Status, end oracle.Ending) {
 
 // readAllThereIs says whether every message of the stream was read as the stream holds it,
 // and nothing else is wrong: servers of 2.10 and 2.14 lose what they acknowledged when a
-// leader is cut off or frozen, which no reader can help.
+// leader is cut off or frozen, which no reader can help. Replicas in memory may even differ
+// for good: 2.10.22 had two messages under one number.
 func (l *clusterReading) readAllThereIs(v oracle.Verdict) bool {
 	l.Helper()
 	for _, broken := range v.Violations {
@@ -316,7 +317,7 @@ func (l *clusterReading) readAllThereIs(v oracle.Verdict) bool {
 			continue
 		}
 		l.must(err)
-		if l.read[n] != string(m.Data) {
+		if got := l.read[n]; got == "" || got != string(m.Data) && !l.memory {
 			l.Logf("%s: the stream holds %s at %d, where %q was read", l.name, m.Data, n, l.read[n])
 			return false
 		}
