@@ -31,7 +31,7 @@ func (o *Oracle) Judge(end Ending) Verdict {
 	v.breach(found, KindLost, v.Lost, v.Limits.Lost, "message", "lost")
 	v.breach(found, KindDuplicated, v.Duplicated, v.Limits.Duplicated, "message", "delivered twice")
 	v.breach(found, KindOutOfOrder, v.OutOfOrder, v.Limits.OutOfOrder, "message", "out of order")
-	v.breach(found, KindUnexpected, v.Unexpected, v.Limits.Unexpected, "message", "read that were never published")
+	v.breach(found, KindUnexpected, v.Unexpected, v.Limits.Unexpected, "message", "read but never published")
 	o.judgeTimes(&v, unread, end)
 	o.judgeCounts(&v, end)
 	o.doubts(&v, end)

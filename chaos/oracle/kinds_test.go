@@ -116,7 +116,7 @@ func TestEachKindOfViolation(t *testing.T) {
 		{KindLost, two, func(s *story) { s.lose(2) }, func(s *story) { s.lose(3) }, "3 messages lost, allowed 2", 3},
 		{KindDuplicated, two, repeat(2), repeat(3), "3 messages delivered twice, allowed 2", 3},
 		{KindOutOfOrder, two, disorder(2), disorder(3), "3 messages out of order, allowed 2", 3},
-		{KindUnexpected, two, strange(2), strange(3), "3 messages read that were never published, allowed 2", 3},
+		{KindUnexpected, two, strange(2), strange(3), "3 messages read but never published, allowed 2", 3},
 		{KindOrphans, two, func(s *story) { s.end.Orphans = 2 }, func(s *story) { s.end.Orphans = 3 }, "3 consumers of its own left on the server, allowed 2", 0},
 		{KindDeaf, Rules{Measure: ByIDs}, deaf(limit), deaf(limit + time.Millisecond), "deaf for 12.001s after answers_lost, allowed 12s", 1},
 		{KindDeaf, limits(func(l *Limits) { l.Deaf = new(s5) }), deaf(s5), deaf(s5 + time.Millisecond), "deaf for 5.001s after answers_lost, allowed 5s", 1},

@@ -190,7 +190,7 @@ func TestJudgeFailsTheTest(t *testing.T) {
 		"last lost":   {ids[:3], "1 message lost"},
 		"twice":       {append(slices.Clone(ids), "bed-4"), "1 message delivered twice"},
 		"disordered":  {[]string{"bed-2", "bed-1", "bed-3", "bed-4"}, "1 message out of order"},
-		"unpublished": {append(slices.Clone(ids), "bed-9"), "1 message read that were never published"},
+		"unpublished": {append(slices.Clone(ids), "bed-9"), "1 message read but never published"},
 	} {
 		if said := r.fails(func() { bed.Judge(c.read) }); !strings.Contains(said, c.want) || (said == "") != (c.want == "") {
 			t.Errorf("%s: %q, want %q", name, said, c.want)

@@ -52,7 +52,8 @@ func markdownRun(out *strings.Builder, v view, level string) {
 	if v.Why != "" {
 		fmt.Fprintf(out, "%s\n\n", Plain(v.Why))
 	}
-	fmt.Fprintf(out, "%s on %s, seed %s, %s from %s, measured by %s.\n\n", Plain(v.Target), Plain(v.Where), v.Seed, v.Lasted, v.Began, v.Measured)
+	fmt.Fprintf(out, "%s on %s, seed %s, %s from %s, measured by %s; %s.\n\n",
+		Plain(v.Target), Plain(v.Where), v.Seed, v.Lasted, v.Began, v.Measured, v.Clock)
 	markdownTable(out, figureTable(v), "")
 	for _, t := range []table{v.Faults, v.Violations, v.Sessions, v.Requests, v.Notes} {
 		markdownTable(out, t, level+"#")

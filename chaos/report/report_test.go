@@ -63,7 +63,7 @@ func TestWords(t *testing.T) {
 		{"held", held(), []string{"contract held", "as expected", "4711", "deaf-after-power-outage", "drop-subscription", "kill-server", "2.15.3", "after 4.01s", "longest silence", "4.01s"}},
 		{"deaf", deaf(), []string{"contract broken", "as expected", "postfix", "w-600", "never", "stored messages waited", "not told", "not counted", "3 nodes, R3"}},
 		{"everything", everything(), []string{
-			"contract broken", "expected held", "3 messages delivered twice", "1 message out of order", "1 message read that were never published", "1 consumer of its own left",
+			"contract broken", "expected held", "3 messages delivered twice", "1 message out of order", "1 message read but never published", "1 consumer of its own left",
 			"fault pause-consumer: no such consumer", "nobody-1", "read behind x-2",
 		}},
 		{"unjudged", unjudged(), []string{"contract unknown", "expected held", "no message was published"}},

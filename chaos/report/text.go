@@ -54,6 +54,9 @@ func textRun(out *strings.Builder, v view, alone bool) {
 			fmt.Fprintf(out, "\n%s\n", textTable(t))
 		}
 	}
+	if len(v.Faults.Rows)+len(v.Violations.Rows) > 0 {
+		fmt.Fprintf(out, "\n%s\n", v.Clock)
+	}
 	if v.Replay != "" {
 		fmt.Fprintf(out, "\nagain: %s\n", v.Replay)
 	}

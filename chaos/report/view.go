@@ -18,7 +18,7 @@ type view struct {
 	Number               int // within the report
 	Name, Title, Why     string
 	Target, Where, Seed  string
-	Began, Lasted        string
+	Began, Lasted, Clock string
 	Finding, Sign        string
 	Expected, Summary    string
 	Met                  bool
@@ -68,6 +68,9 @@ func viewOf(r result.Run, number, of int) view {
 	for _, reason := range r.Verdict.Reasons() {
 		v.Reasons = append(v.Reasons, Clean(reason))
 	}
+	if slices.Contains(v.Reasons, v.Error) {
+		v.Error = "" // once is enough
+	}
 	switch {
 	case r.Command != "":
 		v.Replay = Clean(r.Command)
@@ -80,17 +83,26 @@ func viewOf(r result.Run, number, of int) view {
 	for _, t := range []*table{&v.Phases, &v.Faults, &v.Violations, &v.Sessions, &v.Requests, &v.Notes} {
 		t.bound(maxRows / max(of/10, 1))
 	}
-	v.Line = timelineOf(r)
+	v.Line, v.Clock = timelineOf(r), clockOf(r)
 	return v
 }
 
-// quoted is a word as a shell takes it.
 // Quoted is a word as a shell takes it.
 func Quoted(word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,") == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// clockOf says what the times of a report count from: those of a plan count from a later moment.
+func clockOf(r result.Run) string {
+	for _, p := range r.Phases {
+		if p.Name == "inject" {
+			return "times count from the start of the run; those of the plan from its inject phase, which began at " + offset(r, p.From)
+		}
+	}
+	return "times count from the start of the run"
 }
 
 func phasesOf(r result.Run) table {
@@ -121,6 +133,7 @@ func faultsOf(r result.Run) table {
 		}
 		on := Clean(f.Target)
 		if f.Error != "" {
+			again = "-" // nothing happened that could be recovered from
 			on = strings.TrimSpace(on + " failed: " + Clean(f.Error))
 		}
 		t.Rows = append(t.Rows, []string{Clean(f.Text), Clean(f.Where), offset(r, f.From), Short(max(f.To.Sub(f.From), 0)), again, on})
@@ -154,7 +167,7 @@ func name(k oracle.Kind) string { return strings.ReplaceAll(Clean(string(k)), "_
 
 func sessionsOf(r result.Run) table {
 	t := table{
-		Title: "Sessions", Head: []string{"session", "consumer", "from", "lasted", "deaf before", "took", "resumed at", "missed", "ended by"},
+		Title: "Sessions", Head: []string{"session", "consumer", "from", "lasted", "deaf before", "took", "resumed after", "missed", "ended by"},
 		Right: []int{0, 2, 3, 4, 5, 6, 7},
 	}
 	for _, s := range r.Sessions {

@@ -86,6 +86,9 @@ func lines(text string) string {
 // where is what a run was made on.
 func where(s result.Server) string {
 	text := "nats-server " + Clean(s.Version)
+	if s.Version == "" { // the run ended before one answered
+		text = "a nats-server of a version that is not known"
+	}
 	if s.Foreign {
 		return text + ", not the lab's"
 	}
