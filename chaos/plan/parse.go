@@ -105,6 +105,9 @@ func (d *decoder) syntax(err error) {
 		return
 	}
 	one := Problem{Text: "no YAML: " + told.GetMessage(), Line: 1, Column: 1}
+	if strings.Contains(one.Text, "'\t'") { // which nobody sees on a terminal
+		one.Text = "no YAML: a tab: indent with blanks"
+	}
 	if t := told.GetToken(); t != nil && t.Position != nil {
 		one.Line, one.Column = t.Position.Line, max(t.Position.Column, 1)
 	}

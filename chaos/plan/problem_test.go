@@ -18,7 +18,7 @@ func TestProblems(t *testing.T) {
 		{"empty", "", "p.yaml:1:1: the text is empty: a plan begins with schema: nats-reader/plan/v1"},
 		{"a comment alone", "# nothing\n", "p.yaml:1:1: the text is empty"},
 		{"no YAML", head + "tags: [a\n", "p.yaml:4:7: no YAML: "},
-		{"tab", head + "load:\n\trate: 1\n", "p.yaml:5:1: no YAML: "},
+		{"tab", head + "load:\n\trate: 1\n", "p.yaml:5:1: no YAML: a tab: indent with blanks"},
 		{"key twice", head + "name: q\n", `p.yaml:4:1: no YAML: mapping key "name" already defined at [2:1]`},
 		{"list", "- a\n", "p.yaml:1:1: a list is no plan"},
 		{"word", "smoke\n", `p.yaml:1:1: "smoke" is no plan`},

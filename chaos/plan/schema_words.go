@@ -111,7 +111,7 @@ var fieldWords = map[string]string{
 	"contract.out_of_order":            "messages out of order; default 0, of a durable any",
 	"contract.unexpected":              "messages read that were never published; default 0",
 	"contract.deaf":                    "how long a reader may be deaf in one piece; default twice the detection and two recoveries, beyond the faults",
-	"contract.silence":                 "how long nothing may be handed out while messages wait; default as deaf",
+	"contract.silence":                 "how long nothing may be handed out while messages wait; default as that of deaf, whatever deaf is set to",
 	"contract.recovery":                "from the end of a fault until it reads again, beyond the time in which others act; default any",
 	"contract.sessions":                "sessions in all; default any",
 	"contract.api_requests":            "JetStream API requests in all; default any",
