@@ -43,7 +43,7 @@ func (p *program) chaosShowCommand() *cli.Command {
 
 // randSeedFlag fixes the draws of a plan.
 func randSeedFlag() cli.Flag {
-	return &cli.Uint64Flag{Name: flagRandSeed, Usage: "fix what the plan leaves to the seed `N`", DefaultText: "the plan's own"}
+	return &cli.Uint64Flag{Name: flagRandSeed, Usage: "fix what the plan leaves to the seed `N`", DefaultText: "the plan's own, or any"}
 }
 
 // randSeed is the seed that was given; 0: none.

@@ -113,7 +113,7 @@ func streamArguments(c *cli.Context) (stream string, filters []string, err error
 	if !strings.ContainsAny(args[0], ".*>") {
 		stream, args = args[0], args[1:]
 		if stream == "" || strings.ContainsAny(stream, " \t\r\n/\\") {
-			return "", nil, usage{problem: fmt.Sprintf("%q is no name of a stream", stream)}
+			return "", nil, usage{problem: fmt.Sprintf("%q is no name of a stream", stream), hint: "a name has no blank and no slash; a subject, such as orders.>, finds the stream that stores it"}
 		}
 	}
 	for _, f := range args {
