@@ -30,7 +30,8 @@ nats-reader chaos matrix --servers all --parallel 8
 nats-reader chaos matrix --targets reader,'exec:node my-reader.mjs'
 nats-reader chaos matrix --faults thirteen,origin-4 --dry-run
 
-A fault is a plan: by name, by tag, all, or a file. With --out each cell is
+A fault is a plan: by name, by tag, all, or a file; one of the thirteen also
+by the name of its column (a, cut, f2). With --out each cell is
 on disk as soon as it is finished, beside the reports, and the same command
 line goes on where it was interrupted or killed; what could not be judged is
 played again. Other settings need another folder. --timeout, given here, is
@@ -44,7 +45,7 @@ of the reader, and the number of all cells.`
 
 func (p *program) chaosMatrixCommand() *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringSliceFlag{Name: flagTargets, Usage: "`all|NAME,...`: who reads: reader, consume, exec:CMD, …, may be repeated", DefaultText: "reader"},
+		&cli.StringSliceFlag{Name: flagTargets, Usage: "`all|NAME,...`: who reads: reader, consume, …, may be repeated; exec:CMD takes the rest of a list", DefaultText: "reader"},
 		&cli.StringSliceFlag{Name: flagFaults, Usage: "`PLAN|TAG|FILE|all,...`: the columns, may be repeated", DefaultText: thirteenPlans},
 		&cli.StringSliceFlag{Name: flagServers, Usage: "`embedded|VERSION|all,...`: nats-servers, may be repeated", DefaultText: matrix.Embedded},
 		&cli.IntFlag{Name: flagRounds, Usage: "play every cell `N` times, and show the worst", Value: 1},

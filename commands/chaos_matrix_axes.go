@@ -11,6 +11,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/chaos/matrix"
+	"github.com/an-open-reader/nats-reader/chaos/plan"
 	"github.com/an-open-reader/nats-reader/chaos/target"
 )
 
@@ -29,6 +30,9 @@ func (p *program) axesOf(c *cli.Context, m *matrix.Matrix) (err error) {
 	if len(words) == 0 {
 		words = []string{thirteenPlans}
 	}
+	if words, err = byColumn(words); err != nil {
+		return err
+	}
 	if m.Faults, err = p.plansOf(words); err != nil {
 		var u usage
 		if errors.As(err, &u) {
@@ -44,6 +48,26 @@ func (p *program) axesOf(c *cli.Context, m *matrix.Matrix) (err error) {
 	}
 	m.Flags = readerFlagsGiven(c)
 	return nil
+}
+
+// byColumn takes the names above the columns of the thirteen faults (a, cut, f2) for those of their plans.
+func byColumn(words []string) ([]string, error) {
+	thirteen, err := plan.Tagged(thirteenPlans)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, p := range thirteen {
+		column, _, _ := strings.Cut(strings.TrimPrefix(p.Name, thirteenPlans+"-"), "-")
+		names[column] = p.Name
+	}
+	all := slices.Clone(words)
+	for i, word := range all {
+		if name, is := names[word]; is {
+			all[i] = name
+		}
+	}
+	return all, nil
 }
 
 // readerFlagsGiven are the flags of the command line that set the reader.
