@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -227,8 +228,10 @@ func TestDemoTakesTheCatalogue(t *testing.T) {
 			}
 			args = append(args, "--duration", (at + 3*time.Second).String())
 			var stdout, stderr strings.Builder
-			if code := Main(t.Context(), args, strings.NewReader(""), &stdout, &stderr, ""); code != exitGood {
-				t.Errorf("code %d\n%s%s", code, stdout.String(), stderr.String())
+			demo := exec.CommandContext(t.Context(), "nats-reader", args...) // urfave/cli keeps flags of its own for the whole process
+			demo.Stdout, demo.Stderr = &stdout, &stderr
+			if err := demo.Run(); err != nil {
+				t.Errorf("%v\n%s%s", err, stdout.String(), stderr.String())
 			}
 			for _, name := range names {
 				if !strings.Contains(stdout.String(), `"fault":"`+name+"@") {
@@ -244,8 +247,11 @@ func TestDemoTakesTheCatalogue(t *testing.T) {
 
 func refusedByDemo(t *testing.T, fault string) {
 	t.Helper()
-	var stdout, stderr strings.Builder
-	code := Main(t.Context(), []string{"watch", "--demo", "--inject", fault + "@1s"}, strings.NewReader(""), &stdout, &stderr, "")
+	var stderr strings.Builder
+	demo := exec.CommandContext(t.Context(), "nats-reader", "watch", "--demo", "--inject", fault+"@1s")
+	demo.Stderr = &stderr
+	_ = demo.Run() // its exit code is looked at
+	code := demo.ProcessState.ExitCode()
 	if want := fault + " needs a cluster"; code != exitCannotJudge || !strings.Contains(stderr.String(), want) {
 		t.Errorf("%s: code %d, %q, want %q", fault, code, stderr.String(), want)
 	}
