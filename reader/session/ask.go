@@ -75,7 +75,7 @@ func (m *Machine) ask(now time.Duration, there Cause) {
 // first attempt.
 func (m *Machine) streamGone(now time.Duration, err error) {
 	s := m.cur
-	s.condemned, s.gone = true, true
+	s.condemned, s.gone, s.strayed = true, true, true
 	s.forget()
 	m.dropAsks()
 	m.tell(Event{Kind: KindSessionLost, Cause: CauseStreamGone, Consumer: s.consumer, Inbox: s.inbox, Sequence: m.cursor.Sequence,

@@ -19,7 +19,7 @@ func (m *Machine) checkBounds() error {
 func (m *Machine) check() error {
 	n := len(m.left.list)
 	if !m.ended() {
-		n += m.inUse()
+		n += m.mayExist()
 	}
 	if n > maxConsumers {
 		return fmt.Errorf("%d consumers may exist, at most %d are allowed", n, maxConsumers)

@@ -110,6 +110,9 @@ func (m *Machine) finish(now time.Duration, err error) {
 	}
 	m.tell(e)
 	m.do(Effect{Do: DoEnd, Err: err})
+	if m.cur != nil && m.rec.missing {
+		m.cur.strayed = false // the server's last word
+	}
 	m.shut(now, now+2*m.cfg.Retry.AttemptTimeout)
 }
 
@@ -133,6 +136,9 @@ func (m *Machine) fatal(now time.Duration, err error) {
 		m.do(Effect{Do: DoOpened, Err: err})
 	}
 	m.do(Effect{Do: DoEnd, Err: err})
+	if m.cur != nil && m.rec.missing {
+		m.cur.strayed = false // the server's last word
+	}
 	m.shut(now, now+2*m.cfg.Retry.AttemptTimeout)
 }
 

@@ -40,7 +40,7 @@ func (m *Machine) retire(now time.Duration, s *Session) {
 	if !m.cfg.private() {
 		return
 	}
-	if s.gone {
+	if s.gone && !s.strayed {
 		m.tell(Event{Kind: KindSessionRetired, Session: s.number, Consumer: s.consumer, Text: "its consumer was gone"})
 		return
 	}

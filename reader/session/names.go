@@ -54,13 +54,21 @@ func (m *Machine) pickName(a *attempt, c Create) (l *leftover, ok bool) {
 	if len(same) >= limit {
 		return oldest(same), true
 	}
-	if len(m.left.list)+m.inUse() >= maxConsumers {
+	if len(m.left.list)+m.mayExist() >= maxConsumers {
 		return nil, false
 	}
 	c.Name = m.newName(a.n)
 	l = &leftover{name: c.Name, made: c, recovery: m.rec.id, held: true}
 	m.left.list = append(m.left.list, l)
 	return l, true
+}
+
+// mayExist counts the session's own consumer, also one that went with its stream.
+func (m *Machine) mayExist() int {
+	if m.cur != nil && m.cur.strayed {
+		return 1
+	}
+	return m.inUse()
 }
 
 // inUse counts the session's own consumer.

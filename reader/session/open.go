@@ -264,6 +264,7 @@ func (m *Machine) condemnForReset(now time.Duration, another bool) {
 	}
 	s.condemned = true
 	s.gone = s.gone || another && !m.blind
+	s.strayed = s.strayed && !(another && !m.blind)
 	if m.phase == Reading || m.phase == Silent {
 		m.dropAsks()
 		m.enterReplacing(now, CauseRolledBack, false, nil)

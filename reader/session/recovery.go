@@ -185,6 +185,7 @@ func (m *Machine) noteMissing(now time.Duration, err error) {
 		return
 	}
 	if m.cur != nil {
+		m.cur.strayed = m.cur.strayed || !m.cur.gone
 		m.cur.condemned, m.cur.gone = true, true
 	}
 	if m.rec.graceAt == 0 {

@@ -31,6 +31,7 @@ type Session struct {
 	rolled    bool          // its answers showed a stream that was rolled back
 	deleted   bool          // a status said that its consumer was deleted: only the API's word is certain
 	gone      bool          // its consumer is known not to exist
+	strayed   bool          // since its stream does not, which may come back with it: JetStream that is switched on again, or a node
 	lapsing   bool          // its consumer could not be deleted, and was told to lapse
 	lapseBy   time.Duration // by then it should have
 	unbound   bool          // its inbox is unsubscribed: nothing can heal it

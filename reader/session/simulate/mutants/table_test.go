@@ -22,6 +22,7 @@ var mutants = []mutant{
 	{"a condemned session heals", 1, "inbox.go", "	if s.condemned {\n		return Drop\n", "	if s.condemned && !MUTANT {\n		return Drop\n"},
 	{"a heartbeat out of step heals", 1, "answers.go", "st.LastConsumer != s.consumerSeq {\n			return\n", "st.LastConsumer != s.consumerSeq && !MUTANT {\n			return\n"},
 	{"a message that leaves others out heals", 1, "inbox.go", "	if s.silent && m.jumps(s, d) {\n", "	if s.silent && m.jumps(s, d) && !MUTANT {\n"},
+	{"a consumer that went with its stream does not come back", 10, "ask.go", "	s.condemned, s.gone, s.strayed = true, true, true\n", "	s.condemned, s.gone, s.strayed = true, true, !MUTANT\n"},
 	{"a probe is due behind the time of its proof", 5, "attempt.go", "a.step == proving && t < a.proofBy {\n", "a.step == proving && (t < a.proofBy || MUTANT) {\n"},
 	{"what is unavailable has made nothing", 10, "create.go", " && !isCode(err, codeUnavailable)\n", " && (MUTANT || !isCode(err, codeUnavailable))\n"},
 	{"a roll back that was seen is skipped over", 8, "inbox.go", "	m.cur.rolled = true\n", "	m.cur.rolled = !MUTANT\n"},
@@ -113,7 +114,7 @@ var mutants = []mutant{
 	{"a gap on an unproven session is proof", 9, "answers.go", "	if m.cfg.private() && st.HasLast && st.LastConsumer > s.consumerSeq {\n		m.rec.noReset", "	if m.cfg.private() && st.HasLast && st.LastConsumer > s.consumerSeq && !MUTANT {\n		m.rec.noReset"},
 
 	// 10. Names and leftovers.
-	{"four consumers", 10, "names.go", "m.inUse() >= maxConsumers {\n", "m.inUse() >= maxConsumers+when(MUTANT, 1) {\n"},
+	{"four consumers", 10, "names.go", "m.mayExist() >= maxConsumers {\n", "m.inUse() >= maxConsumers+when(MUTANT, 1) {\n"},
 	{"every create has a new name", 10, "names.go", "	if len(same) >= limit {\n", "	if len(same) >= limit && !MUTANT {\n"},
 	{"unanswered creates keep to one name", 10, "names.go", "	if others > 0 || !m.rec.on {\n", "	if others > 0 || !m.rec.on || MUTANT {\n"},
 	{"a leftover is not deleted", 10, "leftovers.go", "now >= l.next && !ls.busy() && m.cleans(now) {\n", "now >= l.next && !ls.busy() && m.cleans(now) && !MUTANT {\n"},
@@ -140,7 +141,7 @@ var mutants = []mutant{
 
 	// 12. Retention and durables.
 	{"a private reader of a work queue", 12, "open.go", "		if m.cfg.private() && !f.Limits {\n", "		if m.cfg.private() && !f.Limits && !MUTANT {\n"},
-	{"a durable is deleted", 12, "leftovers.go", "	if !m.cfg.private() {\n		return\n	}\n	if s.gone {\n", "	if !m.cfg.private() && !MUTANT {\n		return\n	}\n	if s.gone {\n"},
+	{"a durable is deleted", 12, "leftovers.go", "	if !m.cfg.private() {\n		return\n	}\n	if s.gone && !s.strayed {\n", "	if !m.cfg.private() && !MUTANT {\n		return\n	}\n	if s.gone && !s.strayed {\n"},
 	{"a durable's redelivery is dropped", 12, "inbox.go", "		m.tellPassed(now, m.cur, d)\n	}\n", "		m.tellPassed(now, m.cur, d)\n	}\n	if MUTANT && d.Sequence <= m.cursor.Sequence {\n		return Drop\n	}\n"},
 	{"a durable is compared", 12, "inbox.go", "	if !m.cfg.private() {\n		m.healBy(", "	if !m.cfg.private() && !MUTANT {\n		m.healBy("},
 	{"a durable is made again behind what was not acknowledged", 12, "durable.go", "		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0\n", "		c.Start, c.Sequence, c.Time = StartSequence, m.floor+1, 0\n		if MUTANT {\n			c.Sequence = m.cursor.Sequence + 1\n		}\n"},
