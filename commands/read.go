@@ -23,7 +23,8 @@ const (
 )
 
 const readDescription = `Messages go to stdout, notes to stderr; the output is flushed whenever no
-message waits.
+message waits. When nothing can be read for 10 seconds, stderr says so, and
+when it goes on.
 
 --resume FILE keeps the position: it is written at the start and, as a whole,
 after the output was flushed, ten times a second at most. Reading again after
@@ -105,8 +106,11 @@ func (p *program) readAll(ctx context.Context, s settings, cfg reader.Config, ru
 		return err
 	}
 	notes := p.readNotes(s, cfg.WaitForStream)
+	away := &outage{note: p.note}
+	defer away.ends(false)
 	cfg.Observer = func(e reader.Event) {
 		notes(e)
+		away.follows(e)
 		run.resume.moves(e)
 	}
 	p.warnFilters(ctx, js, cfg.Stream, cfg.Subjects)
@@ -277,7 +281,7 @@ func (r *reading) settle(now bool) error {
 func (p *program) readNotes(s settings, waits bool) func(reader.Event) {
 	return func(e reader.Event) {
 		switch e.Kind {
-		case session.KindMissed, session.KindSkipped, session.KindStreamReset, session.KindMessageTooLarge:
+		case session.KindMissed, session.KindSkipped, session.KindStreamReset, session.KindMessageTooLarge, session.KindPaused:
 			p.note("warning: %s", plainEvent(e))
 			return
 		case session.KindStreamMissing, session.KindPermissionDenied:
