@@ -29,6 +29,9 @@ func eventItem(e reader.Event, number int) tui.Item {
 func (t screenTeller) firing(f chaos.Firing, acted int) {
 	step := stepOf(f.Spec, string(f.Phase), f.Time)
 	step.Acted = acted
+	if f.Err != nil {
+		step.Why = redact(f.Err.Error())
+	}
 	t.put(tui.Item{Time: f.Time, Reader: t.reader, Source: tui.FromFault, Line: firingLine(f, acted).String(), Fault: &step})
 }
 

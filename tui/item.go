@@ -53,6 +53,7 @@ type FaultStep struct {
 	Until time.Time // of FaultFired: when it ends by itself; zero: at the end of the run
 	Once  bool      // it acts when it fires, and is over
 	Acted int       // of FaultEnded: how often it acted on the wire; negative: not known
+	Why   string    // of FaultFailed: the error
 }
 
 // Mark is how a promise is kept.

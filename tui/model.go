@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/cursor"
@@ -188,12 +189,20 @@ func (m *Model) take() {
 	items, dropped := m.feed.take()
 	m.book.dropped += dropped
 	for _, i := range items {
+		if f := i.Fault; f != nil && f.Phase == FaultFailed {
+			m.sayFailed(*f)
+		}
 		if m.frozen.IsZero() {
 			m.book.add(i)
 			continue
 		}
 		m.hold(i)
 	}
+}
+
+// sayFailed tells why a fault failed: whoever asked for it by its key would wait for it.
+func (m *Model) sayFailed(f FaultStep) {
+	m.say(f.Name + " failed: " + strings.TrimPrefix(f.Why, "fault "+f.Name+": "))
 }
 
 // maxHeld is how many items are held while the view is frozen; then it goes on.

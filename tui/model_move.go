@@ -37,6 +37,8 @@ func (m *Model) moveKey(k tea.KeyMsg) tea.Cmd {
 		m.fault = max(m.fault-1, 0)
 	case m.focus == PaneFaults && key.Matches(k, keyMap.seekOn):
 		m.fault = min(m.fault+1, len(m.menu)-1)
+	case key.Matches(k, keyMap.slower, keyMap.faster, keyMap.seekBack, keyMap.seekOn, keyMap.seekFarBack, keyMap.seekFarOn):
+		m.say("only a replay goes faster, slower, back or on: watch --replay FILE")
 	}
 	return nil
 }

@@ -52,6 +52,10 @@ func TestArmedFaults(t *testing.T) {
 	s.press("!", "S", "O", "R", "D", "E", "R", "S", "enter", "0", "A", "!")
 	s.has(s.view(80, 24), "not armed")
 	s.press("d", "0")
+	s.fault(FaultStep{Name: "step-down-stream", Fault: "step-down-stream", Phase: FaultFailed, Why: "fault step-down-stream: stream ORDERS has one replica"}).take()
+	s.has(s.view(80, 24), "step-down-stream failed: stream ORDERS has one replica")
+	s.press("<")
+	s.has(s.view(80, 24), "only a replay goes faster, slower, back or on")
 	want := []string{"fire delete-consumer", "fire latency", "fire purge-stream ORDERS", "clear", "clear"}
 	if !slices.Equal(s.done, want) {
 		t.Errorf("got  %q\nwant %q", s.done, want)
@@ -130,6 +134,10 @@ func TestZoomOfTheTimeline(t *testing.T) {
 	for range 30 {
 		s.press("+")
 	}
+	s.has(s.view(160, 48), "1 column = 0.2s")
+	s.view(80, 24)
+	s.press("1", "-")
+	s.has(s.view(80, 24), "the timeline is not on the screen: 7 shows it")
 	s.has(s.view(160, 48), "1 column = 0.2s")
 }
 

@@ -14,6 +14,10 @@ var zooms = []time.Duration{
 
 // zoomBy shows less or more time. From the whole run it goes to the next step that shows less.
 func (m *Model) zoomBy(by int) {
+	if _, shown := m.rectOf(PaneTimeline); !shown {
+		m.say("the timeline is not on the screen: 7 shows it")
+		return
+	}
 	whole := m.columnLength(true)
 	if m.zoom == 0 && by > 0 {
 		m.zoom = len(zooms) - 1
