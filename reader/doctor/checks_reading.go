@@ -153,6 +153,10 @@ func (c *Consumer) lapsed() bool {
 	return c.Gone && len(c.Samples) > 0 && !c.push() && !c.moved() && c.every(func(at Sample) bool { return at.Waiting == 0 && at.Pending > 0 })
 }
 
+// longPause is the longest pause that a reader is believed to make between two
+// polls: so long ago it took messages, and it may come back for more.
+const longPause = 10 * time.Minute
+
 func (s *subject) missingPuller(c *Consumer) Finding {
 	facts := append(c.stillFigures(), s.makerFigures(c)...)
 	t := c.Config.InactiveThreshold
@@ -176,7 +180,11 @@ func (s *subject) missingPuller(c *Consumer) Finding {
 		"restart the reader; it reads on where the consumer stands",
 		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+word(c.Stream)+" "+word(c.Name),
 	)
-	text := fmt.Sprintf("%s and nobody pulls: its reader is dead, stalled or deaf; %s", waits(c), decide)
+	state := "dead, stalled or deaf"
+	if since, ever := c.sinceDelivery(); t == 0 && ever && since < longPause {
+		state = "between two polls, dead, stalled or deaf"
+	}
+	text := fmt.Sprintf("%s and nobody pulls: its reader is %s; %s", waits(c), state, decide)
 	return on(c, Warning, text, facts, steps...)
 }
 

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -184,6 +185,24 @@ func TestMonitorLimits(t *testing.T) {
 	} {
 		if got := idsOf(Judge(around(c.c), JudgeOptions{})); !slices.Equal(got, c.want) {
 			t.Errorf("%s: found %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Who polls at times looks like one who is deaf, and is not called that alone.
+func TestBetweenTwoPolls(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		c    Consumer
+		want bool
+	}{
+		{"delivered lately", watched("C", durable, pendingIs(1), deliveredAgo(time.Minute)), true},
+		{"delivered long ago", watched("C", durable, pendingIs(1), deliveredAgo(time.Hour)), false},
+		{"never delivered", watched("C", durable, pendingIs(1)), false},
+	} {
+		r := Judge(around(c.c), JudgeOptions{})
+		if len(r.Findings) != 1 || r.Findings[0].Check != idNoPuller || strings.Contains(r.Findings[0].Text, "between two polls") != c.want {
+			t.Errorf("%s: found %+v", c.name, r.Findings)
 		}
 	}
 }
