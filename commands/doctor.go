@@ -261,7 +261,7 @@ func doctorProblem(ctx context.Context, p *program, nc *nats.Conn, w doctorPlan,
 		if e != nil {
 			return err
 		}
-		return streamNotFound(ctx, js, w.options.Stream, err)
+		return streamNotFound(ctx, js, w.options.Stream, "check the name and the account; without a name all streams are looked at", err)
 	case errors.Is(err, doctor.ErrConsumerNotFound):
 		return usage{problem: err.Error(), cause: err, hint: "nats-reader doctor " + w.options.Stream + " looks at all consumers of the stream; an ephemeral one may have lapsed"}
 	case errors.Is(err, doctor.ErrOptions):

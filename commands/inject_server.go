@@ -55,13 +55,7 @@ func (p *program) injectServer(c *cli.Context, w injectPlan) error {
 // aim finds the stream, and the consumer where none is named.
 func aim(ctx context.Context, env *chaos.Environment, w injectPlan) error {
 	if _, err := env.JS.Stream(ctx, w.stream); errors.Is(err, jetstream.ErrStreamNotFound) {
-		var u usage
-		err = streamNotFound(ctx, env.JS, w.stream, err)
-		if errors.As(err, &u) && strings.Contains(u.hint, flagWaitForStream) {
-			u.hint = "check the name and the account"
-			return u
-		}
-		return err
+		return streamNotFound(ctx, env.JS, w.stream, "check the name and the account", err)
 	} else if err != nil {
 		return fmt.Errorf("stream %s: %w", w.stream, err)
 	}

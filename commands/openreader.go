@@ -36,7 +36,7 @@ func openReader(ctx context.Context, s settings, js jetstream.JetStream, cfg rea
 		return nil, context.Cause(ctx)
 	}
 	if errors.Is(err, reader.ErrStreamNotFound) && cfg.Stream != "" {
-		return nil, streamNotFound(ctx, js, cfg.Stream, err)
+		return nil, streamNotFound(ctx, js, cfg.Stream, hintNoStream, err)
 	}
 	return nil, err
 }

@@ -114,7 +114,7 @@ func readerHint(err error) string {
 	case errors.Is(err, reader.ErrConfig) && strings.Contains(err.Error(), "durable "):
 		return "choose another --durable NAME: one that does not exist is made as it must be"
 	case errors.Is(err, reader.ErrStreamNotFound):
-		return "check the name; --wait-for-stream waits until the stream exists"
+		return hintNoStream
 	case errors.Is(err, reader.ErrStreamReset):
 		return "--on-reset restart reads the new stream from its start"
 	case errors.Is(err, reader.ErrPermission):
@@ -142,9 +142,12 @@ func readerHint(err error) string {
 	}
 }
 
+// hintNoStream is what a reader can do about a stream that is missing.
+const hintNoStream = "check the name; --wait-for-stream waits until the stream exists"
+
 // streamNotFound adds the nearest names to the error about a missing stream, where
-// the server lets us list them.
-func streamNotFound(ctx context.Context, js jetstream.JetStream, stream string, err error) error {
+// the server lets us list them; otherwise is the hint where none is near.
+func streamNotFound(ctx context.Context, js jetstream.JetStream, stream, otherwise string, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	const enough = 1000 // names to look at
@@ -163,7 +166,7 @@ func streamNotFound(ctx context.Context, js jetstream.JetStream, stream string, 
 	}
 	return usage{
 		problem: fmt.Sprintf("stream %q not found%s", stream, serverCode(err)), cause: err,
-		hint: didYouMean(stream, names, "check the name; --wait-for-stream waits until the stream exists"),
+		hint: didYouMean(stream, names, otherwise),
 	}
 }
 
