@@ -114,7 +114,7 @@ var mutants = []mutant{
 	{"a gap on an unproven session is proof", 9, "answers.go", "	if m.cfg.private() && st.HasLast && st.LastConsumer > s.consumerSeq {\n		m.rec.noReset", "	if m.cfg.private() && st.HasLast && st.LastConsumer > s.consumerSeq && !MUTANT {\n		m.rec.noReset"},
 
 	// 10. Names and leftovers.
-	{"four consumers", 10, "names.go", "m.mayExist() >= maxConsumers {\n", "m.inUse() >= maxConsumers+when(MUTANT, 1) {\n"},
+	{"four consumers", 10, "names.go", "m.mayExist() >= maxConsumers {\n", "m.mayExist() >= maxConsumers+when(MUTANT, 1) {\n"},
 	{"every create has a new name", 10, "names.go", "	if len(same) >= limit {\n", "	if len(same) >= limit && !MUTANT {\n"},
 	{"unanswered creates keep to one name", 10, "names.go", "	if others > 0 || !m.rec.on {\n", "	if others > 0 || !m.rec.on || MUTANT {\n"},
 	{"a leftover is not deleted", 10, "leftovers.go", "now >= l.next && !ls.busy() && m.cleans(now) {\n", "now >= l.next && !ls.busy() && m.cleans(now) && !MUTANT {\n"},
