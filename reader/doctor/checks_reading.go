@@ -222,7 +222,7 @@ func unheard(s *subject) (found []Finding) {
 	}
 	for i := range s.Consumers {
 		c := &s.Consumers[i]
-		if !c.watched() || !c.moved() {
+		if !c.watched() || c.last().Delivered.Consumer <= c.first().Delivered.Consumer { // it may have been reset
 			continue
 		}
 		inbox := s.unheldInbox(c)

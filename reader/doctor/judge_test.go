@@ -172,6 +172,7 @@ var cases = []struct {
 	}), nil},
 	{"too little was delivered", clients(around(watched("C", durable, moving(4))), "_INBOX.>"), nil},
 	{"not everybody is listed", with(clients(around(watched(ordered, five, moving(5))), "_INBOX.>"), func(f *Facts) { f.Connections.Complete = false }), nil},
+	{"it was reset meanwhile", clients(around(watched(ordered, five, func(i int, s *Sample) { s.Delivered.Consumer = uint64(20 - 5*i) })), "_INBOX.>"), nil},
 	{"the inbox of a pull that was heard is held", heard(clients(around(watched("C", durable, moving(5))), ">", "_INBOX.abc.*"), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: "_INBOX.abc.1"}), nil},
 	{"the inbox of a pull that was heard is not held", heard(clients(around(watched("C", durable, moving(5))), ">"), Pulls{Stream: "S", Consumer: "C", Count: 1, Inbox: "_INBOX.abc.1"}), []string{"READER_003"}},
 	{"a push consumer's subject only by all", clients(around(watched("C", ConsumerConfig{DeliverSubject: "_INBOX.p"}, moving(5), always(func(s *Sample) { s.PushBound = true }))), "_INBOX.>"), []string{"READER_003"}},
