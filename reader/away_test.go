@@ -194,3 +194,29 @@ func TestWaitersShareWhatComes(t *testing.T) {
 		}
 	}
 }
+
+// TestConnectionShorterThanAPause: each connection ends as soon as the reader waits on
+// it, and so none lives as long as a pause.
+func TestConnectionShorterThanAPause(t *testing.T) {
+	t.Parallel()
+	b := withStream(t)
+	b.publish(1, 5)
+	cfg := calm()
+	cfg.Retry.Initial, cfg.Retry.Max = 2*time.Second, 2*time.Second
+	r := b.open(cfg)
+	b.expect(r, 1, 5)
+	b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
+	b.publish(6, 10)
+	cuts := 0
+	b.eventually("the session is replaced", func() bool {
+		if waits := b.count("retry_waiting"); waits > cuts {
+			cuts = waits
+			b.fault("cut")
+		}
+		return b.count("session_replaced") > 0
+	})
+	if cuts < 2 {
+		t.Fatalf("the connection was cut %d times\n%s", cuts, b.story())
+	}
+	b.expect(r, 6, 10)
+}

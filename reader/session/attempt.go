@@ -96,7 +96,7 @@ func (m *Machine) attemptNow(now time.Duration) {
 	m.blind = m.blind && m.unseen.holds(now)
 	if m.rec.on {
 		m.rec.tries++
-		m.rec.nextAt = 0
+		m.rec.nextAt, m.rec.dueAt = 0, 0
 		if m.rec.tries > 1 {
 			m.healPull(now)
 		}

@@ -19,6 +19,7 @@ type recovery struct {
 	fails    int // attempts failed
 	unproven int // of these, for want of a proof in time
 	nextAt   time.Duration
+	dueAt    time.Duration // when the pause before the first attempt is over; 0: none was chosen since the last attempt
 	lastErr  error
 	noSlot   bool // a create was refused for want of a slot
 	noReset  bool // what a consumer was set back for went to a pull of an earlier session
@@ -65,14 +66,17 @@ func (m *Machine) lose(now time.Duration, cause Cause, failure bool, err error) 
 }
 
 // firstAttempt makes the first attempt of a recovery: at once, unless the session
-// that ended was healthy only briefly (rule 5).
+// that ended was healthy only briefly (rule 5). Time away is part of that pause: a
+// connection that never lives as long as a pause would else never see an attempt.
 func (m *Machine) firstAttempt(now time.Duration) {
-	wait := time.Duration(0)
-	if m.rec.cause != CauseSnapshotRead {
-		wait = m.pace.first(m.cfg.Retry, m.healthy(now), m.cfg.Rand())
+	if m.rec.dueAt == 0 {
+		m.rec.dueAt = now
+		if m.rec.cause != CauseSnapshotRead {
+			m.rec.dueAt += m.pace.first(m.cfg.Retry, m.healthy(now), m.cfg.Rand())
+		}
 	}
-	m.rec.nextAt = now + wait
-	if wait > 0 {
+	m.rec.nextAt = m.rec.dueAt
+	if wait := m.rec.dueAt - now; wait > 0 {
 		m.tell(Event{Kind: KindRetryWaiting, Cause: m.rec.cause, Wait: wait, Attempt: 1, Text: "the last session ended soon"})
 		return
 	}

@@ -159,6 +159,8 @@ var mutants = []mutant{
 	// 13. Reconnect, and dead links.
 	{"pulls outlive a connection", 13, "connection.go", "		s.silent = true\n		s.forget()\n", "		s.silent = true\n		if !MUTANT {\n			s.forget()\n		}\n"},
 	{"a reconnect is not a replacement", 13, "connection.go", "	m.firstAttempt(now)\n", "	if !MUTANT {\n		m.firstAttempt(now)\n	}\n"},
+	{"a pause begins anew with each connection", 13, "recovery.go", "	if m.rec.dueAt == 0 {\n", "	if m.rec.dueAt == 0 || MUTANT {\n"},
+	{"a pause is waited for once a recovery", 5, "attempt.go", "		m.rec.nextAt, m.rec.dueAt = 0, 0\n", "		m.rec.nextAt = 0\n		if !MUTANT {\n			m.rec.dueAt = 0\n		}\n"},
 	{"time away is an attempt", 13, "connection.go", "			m.rec.tries--\n", "			if !MUTANT {\n				m.rec.tries--\n			}\n"},
 	{"it goes on while disconnected", 13, "machine.go", "	if m.connected {\n		m.tickAttempt(now)\n", "	if m.connected || MUTANT {\n		m.tickAttempt(now)\n"},
 	{"a dead link is waited for", 13, "link.go", "	if !dead && !oneWay {\n", "	if !dead && !oneWay || MUTANT {\n"},
