@@ -144,11 +144,16 @@ func clearFolders(dryRun bool) ([]leftThing, error) {
 	}
 	var things []leftThing
 	for _, f := range folders {
+		if f.Settle() {
+			continue // its keeper was about to remove it
+		}
 		t := leftThing{Kind: "folder", What: "remove " + f.Dir, Owner: f.KeeperPID}
 		if len(f.Processes) > 0 {
 			t.What += fmt.Sprintf(" and end its servers %v", f.Processes)
 		}
 		switch {
+		case f.Leaving():
+			t.State, t.Why = stateLeft, "its keeper was left alone and does not end: end that process, and clear again"
 		case f.Keeper == owner.Alive:
 			t.State, t.Why = stateSpared, "a lab uses it"
 		case f.Keeper == owner.Unknown:

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/an-open-reader/nats-reader/chaos/owner"
 )
 
 // errKeeperGone says that somebody ended the keeper from outside; its server
@@ -41,6 +44,7 @@ func (r *run) over() bool {
 type hold struct {
 	cmd    *exec.Cmd
 	dir    string // the temporary folder, made and removed by the keeper
+	life   *owner.Mark
 	stdin  io.WriteCloser
 	orders *lineWriter
 	log    *tail
@@ -91,6 +95,8 @@ func startKeeper(ctx context.Context, log *tail) (*hold, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.end())
 	}
+	// Only a clean-up looks at it, and without it spares the folder.
+	h.life, _ = owner.Take(filepath.Join(h.dir, labMark))
 	return h, nil
 }
 
@@ -213,6 +219,9 @@ func (h *hold) signal(ctx context.Context, name string) error {
 // end lets the keeper kill the server and remove the folder, and waits for it.
 // Where the keeper did not live to do so, it is done here.
 func (h *hold) end() error {
+	if h.life != nil {
+		_ = h.life.Abandon() // the keeper removes it with the folder
+	}
 	h.stdin.Close()
 	stuck := time.AfterFunc(keeperLimit, func() { _ = h.cmd.Process.Kill() })
 	defer stuck.Stop()

@@ -15,6 +15,7 @@ import (
 // folder whatever happens to others; only one that was killed itself, or went down with the machine, leaves it.
 type Leftover struct {
 	Dir       string
+	Lab       owner.Life // of the process that started the keeper; dead: the keeper is about to go
 	Keeper    owner.Life // of the process that owns it
 	KeeperPID int        // 0: unknown
 	Processes []int      // servers that still run from it
@@ -36,13 +37,42 @@ func Leftovers() ([]Leftover, error) {
 			continue // gone meanwhile, or somebody else's
 		}
 		l := Leftover{Dir: dir}
-		l.Keeper, l.KeeperPID = owner.Of(filepath.Join(dir, keeperMark))
+		l.look()
 		if l.Processes, err = serversOf(dir); err != nil {
 			return all, fmt.Errorf("processes of %s: %w", dir, err)
 		}
 		all = append(all, l)
 	}
 	return all, nil
+}
+
+func (l *Leftover) look() {
+	l.Lab, _ = owner.Of(filepath.Join(l.Dir, labMark))
+	l.Keeper, l.KeeperPID = owner.Of(filepath.Join(l.Dir, keeperMark))
+}
+
+// Leaving says whether the keeper lives, and the process that started it does not: it ends its server and
+// removes the folder.
+func (l Leftover) Leaving() bool { return l.Keeper == owner.Alive && l.Lab == owner.Dead }
+
+// Settle waits for what passes by itself, at most for a few seconds, and says whether the folder is gone: a
+// keeper that is leaving, and the moments before a keeper has its mark and after it gave it back.
+func (l *Leftover) Settle() (gone bool) {
+	const leaving, unmarked = 15 * time.Second, 2 * time.Second
+	settled := func() bool {
+		l.look()
+		_, err := os.Lstat(l.Dir)
+		gone = errors.Is(err, os.ErrNotExist)
+		return gone || l.Keeper != owner.Unknown
+	}
+	if !ask(20*time.Millisecond, unmarked, settled) || gone || !l.Leaving() {
+		return gone
+	}
+	ask(20*time.Millisecond, leaving, func() bool { return settled() && !l.Leaving() })
+	if !gone && l.Keeper == owner.Unknown { // it gave its mark back at the last moment
+		ask(20*time.Millisecond, unmarked, settled)
+	}
+	return gone
 }
 
 // Remove kills the servers that still run from the folder and removes it. It does neither unless the keeper

@@ -54,6 +54,36 @@ func TestLabInUseIsSpared(t *testing.T) {
 	}
 }
 
+// Whoever cleans up right behind a lab that was killed waits for its keeper, who removes the folder.
+func TestKeeperOfADeadLabIsWaitedFor(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s, err := Start(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	l := leftover(t, s.TempDir())
+	if l.Lab != owner.Alive || l.Leaving() || l.Settle() {
+		t.Errorf("a lab in use: %+v", l)
+	}
+	if err := s.hold.life.Abandon(); err != nil { // as the system does for a process that is killed
+		t.Fatal(err)
+	}
+	s.hold.life = nil
+	l = leftover(t, s.TempDir())
+	if !l.Leaving() {
+		t.Errorf("its process is dead: %+v", l)
+	}
+	gone := make(chan bool)
+	go func() { gone <- l.Settle() }()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if !<-gone {
+		t.Errorf("it did not wait for the end: %+v", l)
+	}
+}
+
 // A script that starts a server survives a keeper that is killed, and so does its folder.
 func TestLeftoverIsRemoved(t *testing.T) {
 	temp := t.TempDir()

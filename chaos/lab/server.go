@@ -53,6 +53,7 @@ const (
 	userConfig = "config.conf"      // Options.Config as it is, so that line numbers in errors are right
 	tempStore  = "store"
 	keeperMark = "keeper" // held by the keeper as long as it lives
+	labMark    = "lab"    // held by the process that started the keeper, until it lets the keeper go
 )
 
 // URL is the client URL, nats://127.0.0.1:PORT; the same for the whole life.
