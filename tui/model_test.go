@@ -121,6 +121,15 @@ func TestExpandAndCopy(t *testing.T) {
 	}
 }
 
+// What was read last may be old, and a reader that has read all lags behind nothing.
+func TestLagWhereNothingWaits(t *testing.T) {
+	s := newStory(t)
+	s.opened().flowing(3, 100).snapshot(reader.StateIdle, 300).take()
+	s.has(s.view(80, 24), "lag 0.1s")
+	s.after(2 * time.Second).take()
+	s.has(s.view(80, 24), "lag none")
+}
+
 func TestZoomOfTheTimeline(t *testing.T) {
 	s := newStory(t)
 	s.opened().flowing(1200, 100)

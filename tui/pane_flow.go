@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // drawFlow is how fast messages come, how far the reader is, and what it had to mend.
@@ -38,7 +40,7 @@ func (m *Model) drawFlow(w, h int) []string {
 }
 
 // lag is how long ago the server stored what is handed out, by its clock; while messages wait and none comes
-// it grows.
+// it grows, and where nothing waits there is none, however old what was read last is.
 func (m *Model) lag(r *readerBook, now time.Time) string {
 	s := r.snapshot
 	switch {
@@ -48,6 +50,8 @@ func (m *Model) lag(r *readerBook, now time.Time) string {
 		if waits := now.Sub(s.Read); waits > time.Second {
 			return seconds(now.Sub(s.Stored))
 		}
+	case s.Status.State == reader.StateIdle && now.Sub(s.Read) > time.Second:
+		return "none"
 	}
 	return seconds(s.Read.Sub(s.Stored))
 }
