@@ -28,10 +28,10 @@ func (p *program) chaosCommand() *cli.Command {
 
 const clearDescription = `clear undoes the faults on servers that are in the journal of a process that
 no longer lives, and removes temporary folders and servers of labs whose
-owner is dead. It connects to the server that the journal names, with the
-login of the flags and the environment, or that of the context used then.
---dry-run tells what it would do. Exit code 0: nothing is left; 1: something
-is.`
+owner is dead; right behind a kill it waits for what ends by itself. It
+connects to the server that the journal names, with the login of the flags
+and the environment, or that of the context used then. --dry-run tells what
+it would do. Exit code 0: nothing is left; 1: something is.`
 
 func (p *program) chaosClearCommand() *cli.Command {
 	return &cli.Command{
