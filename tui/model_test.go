@@ -150,6 +150,30 @@ func TestZoomOfTheTimeline(t *testing.T) {
 	s.has(s.view(160, 48), "1 column = 0.2s")
 }
 
+// A terminal of a few lines hides no question, no answer, and not that faults can be made.
+func TestQuestionsOnSmallScreens(t *testing.T) {
+	for _, h := range []int{1, 2, 10} {
+		s := newStory(t)
+		s.opened().flowing(3, 100)
+		s.has(s.view(40, h), "LIVE")
+		s.press("!")
+		s.has(s.view(40, h), "not armed")
+		s.press("A", "!")
+		s.has(s.view(40, h), "! a fault's key")
+		s.press("S")
+		s.has(s.view(40, h), "purge-stream destroys")
+		s.press("esc")
+		s.has(s.view(40, h), "purge-stream: not made")
+		s.after(7*time.Second).snapshot(reader.StateReading, 400).take()
+		s.has(s.view(40, h), "LIVE")
+		if h > 1 {
+			s.has(s.view(40, h), "LIVE", "[ARMED]")
+			s.press("?")
+			s.has(s.view(40, h), "keys and words")
+		}
+	}
+}
+
 // Whatever others write and however the terminal is resized: no panic, no line too long, no sign that moves.
 func TestHostileScreens(t *testing.T) {
 	nasty := []string{

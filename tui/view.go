@@ -17,7 +17,7 @@ func (m *Model) View() string {
 	l := m.layout
 	rows := make([]string, m.height)
 	switch {
-	case m.mode == modeHelp && l.Shape != ShapeLine:
+	case m.mode == modeHelp && (l.Shape != ShapeLine || m.height > 1):
 		m.drawHelp(rows)
 	default:
 		if l.Header >= 0 {
@@ -34,7 +34,17 @@ func (m *Model) View() string {
 	if l.Footer >= 0 {
 		rows[l.Footer] = m.footer(m.width)
 	}
+	if l.Shape == ShapeLine && m.asks() {
+		rows[m.height-1] = m.footer(m.width)
+	}
 	return strings.Join(rows, "\n")
+}
+
+// asks says that a viewer has to see the footer, however small the terminal is: a key waits for another, was
+// answered, or may break something.
+func (m *Model) asks() bool {
+	answered := m.flash != "" && m.now.Sub(m.flashed) < flashFor
+	return m.mode != modeKeys || answered || m.height > 1 && m.flags() != ""
 }
 
 // drawPanes puts the panes into the rows, from the left.
