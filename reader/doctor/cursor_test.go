@@ -113,7 +113,7 @@ func TestPaused(t *testing.T) {
 	if !since(t, 2, 11) {
 		return // nothing to pause
 	}
-	_, err := s.PauseConsumer(w.ctx, "D", time.Now().Add(time.Hour))
+	_, err := s.PauseConsumer(w.ctx, "D", time.Now().Add(24*time.Hour))
 	w.must(err)
 	w.publish("s.a", 3)
 	_, r := w.examine(short, doctor.JudgeOptions{})
@@ -121,6 +121,12 @@ func TestPaused(t *testing.T) {
 	if r.Verdict != doctor.VerdictHealthy || r.Fleet[0].Reason != "paused" {
 		t.Errorf("the verdict is %s, the word %q", r.Verdict, r.Fleet[0].Reason)
 	}
+	_, err = s.ResumeConsumer(w.ctx, "D")
+	w.must(err)
+	w.consume(w.nc, "D", func(m jetstream.Msg) { m.Ack() }) //nolint:errcheck // seen by its effect
+	w.awaitInfo("D", func(i *jetstream.ConsumerInfo) bool { return i.AckFloor.Stream == 3 })
+	_, r = w.examine(short, doctor.JudgeOptions{})
+	finds(t, r)
 }
 
 // A reader that is told 409 for ever because of a large message looks deaf; the

@@ -149,7 +149,7 @@ func (w *ward) background() {
 		w.consumer(jetstream.ConsumerConfig{Durable: "PAUSED", AckPolicy: jetstream.AckExplicitPolicy})
 		s, err := w.js.Stream(ctx, "S")
 		w.must(err)
-		_, err = s.PauseConsumer(ctx, "PAUSED", time.Now().Add(time.Hour))
+		_, err = s.PauseConsumer(ctx, "PAUSED", time.Now().Add(24*time.Hour))
 		w.must(err)
 	}
 }

@@ -170,32 +170,44 @@ func TestTwoOwners(t *testing.T) {
 }
 
 // Two processes that pull from one consumer without acks share its messages without
-// knowing it. The second one is played by inboxes as another process draws them.
+// knowing it; with acks they mean to. The second one is played by inboxes as another
+// process draws them.
 func TestTwoOwnersAreHeard(t *testing.T) {
 	t.Parallel()
-	w := newWard(t)
-	w.stream()
-	w.consumer(jetstream.ConsumerConfig{Name: "C", AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: time.Minute})
-	w.consume(w.nc, "C", func(jetstream.Msg) {})
-	const other = "_INBOX.ZZZZZZZZZZZZ0123456789"
-	_, err := w.nc.SubscribeSync(other)
-	w.must(err)
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		pace := time.NewTicker(200 * time.Millisecond)
-		defer pace.Stop()
-		for {
-			select {
-			case <-pace.C:
-				w.nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.C", other, []byte(`{"batch":1,"expires":100000000}`)) //nolint:errcheck // the judgement is what counts
-			case <-end:
-				return
+	for _, c := range []struct {
+		acks jetstream.AckPolicy
+		want []string
+	}{{jetstream.AckNonePolicy, []string{"READER_021"}}, {jetstream.AckExplicitPolicy, nil}} {
+		t.Run(c.acks.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWard(t)
+			w.stream()
+			w.consumer(jetstream.ConsumerConfig{Name: "C", AckPolicy: c.acks, InactiveThreshold: time.Minute})
+			w.consume(w.nc, "C", func(jetstream.Msg) {})
+			const other = "_INBOX.ZZZZZZZZZZZZ0123456789"
+			_, err := w.nc.SubscribeSync(other)
+			w.must(err)
+			end, ended := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(ended)
+				pace := time.NewTicker(200 * time.Millisecond)
+				defer pace.Stop()
+				for {
+					select {
+					case <-pace.C:
+						w.nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.C", other, []byte(`{"batch":1,"expires":100000000}`)) //nolint:errcheck // the judgement is what counts
+					case <-end:
+						return
+					}
+				}
+			}()
+			f, r := w.examine(heardTo(doctor.Options{Stream: "S", For: 3 * time.Second}), doctor.JudgeOptions{})
+			close(end)
+			<-ended
+			if f.Heard == nil || !slices.ContainsFunc(f.Heard.Pulls, func(p doctor.Pulls) bool { return p.Inbox == other }) {
+				t.Errorf("the second one was not heard: %+v", f.Heard)
 			}
-		}
-	}()
-	_, r := w.examine(heardTo(doctor.Options{Stream: "S", For: 3 * time.Second}), doctor.JudgeOptions{})
-	close(end)
-	<-ended
-	finds(t, r, "READER_021")
+			finds(t, r, c.want...)
+		})
+	}
 }

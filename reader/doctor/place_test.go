@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -163,31 +164,57 @@ func TestNotFound(t *testing.T) {
 }
 
 // A client that does not read is told while the server waits for it, and after it
-// was cut off.
+// was cut off; one that reads all the same is not.
 func TestSlowConnection(t *testing.T) {
 	t.Parallel()
-	w := newWard(t)
-	w.stream()
-	raw, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "nats://")) //nolint:noctx // the server is on loopback
-	w.must(err)
-	defer raw.Close() //nolint:errcheck // the test is over
-	_, err = fmt.Fprintf(raw, "CONNECT {\"verbose\":false,\"user\":\"u%d\",\"pass\":\"p\",\"name\":\"sleeper\"}\r\nSUB _INBOX.sleeper.* 1\r\nPING\r\n", w.n)
-	w.must(err)
-	answer := make([]byte, 64<<10)
-	for text := ""; !strings.Contains(text, "PONG"); {
-		n, err := raw.Read(answer)
-		w.must(err)
-		text += string(answer[:n])
-	}
-	chunk := make([]byte, 512<<10)
-	for range 48 {
-		w.must(w.nc.Publish("_INBOX.sleeper.x", chunk))
-	}
-	w.must(w.nc.FlushWithContext(w.ctx))
-	_, r := w.examine(short, doctor.JudgeOptions{})
-	finds(t, r, "READER_022")
-	if !strings.Contains(r.Findings[0].Text, "sleeper") {
-		t.Errorf("it does not name the connection: %s", r.Findings[0].Text)
+	for _, reads := range []bool{false, true} {
+		t.Run(fmt.Sprint("reads ", reads), func(t *testing.T) {
+			t.Parallel()
+			w := newWard(t)
+			w.stream()
+			raw, err := net.Dial("tcp", strings.TrimPrefix(server.URL(), "nats://")) //nolint:noctx // the server is on loopback
+			w.must(err)
+			defer raw.Close() //nolint:errcheck // the test is over
+			_, err = fmt.Fprintf(raw, "CONNECT {\"verbose\":false,\"user\":\"u%d\",\"pass\":\"p\",\"name\":\"sleeper\"}\r\nSUB _INBOX.sleeper.* 1\r\nPING\r\n", w.n)
+			w.must(err)
+			answer := make([]byte, 64<<10)
+			for text := ""; !strings.Contains(text, "PONG"); {
+				n, err := raw.Read(answer)
+				w.must(err)
+				text += string(answer[:n])
+			}
+			const chunks, size = 48, 512 << 10
+			chunk, took := make([]byte, size), make(chan struct{})
+			if reads {
+				go func() {
+					defer close(took)
+					io.CopyN(io.Discard, raw, chunks*size) //nolint:errcheck // the judgement is what counts
+				}()
+			}
+			for range chunks {
+				w.must(w.nc.Publish("_INBOX.sleeper.x", chunk))
+				if reads { // at the pace of the one that takes them
+					w.must(w.nc.FlushWithContext(w.ctx))
+				}
+			}
+			w.must(w.nc.FlushWithContext(w.ctx))
+			if reads {
+				select {
+				case <-took:
+				case <-w.ctx.Done():
+					t.Fatal("it does not take what it is sent")
+				}
+			}
+			_, r := w.examine(short, doctor.JudgeOptions{})
+			if reads {
+				finds(t, r)
+				return
+			}
+			finds(t, r, "READER_022")
+			if !strings.Contains(r.Findings[0].Text, "sleeper") {
+				t.Errorf("it does not name the connection: %s", r.Findings[0].Text)
+			}
+		})
 	}
 }
 
