@@ -85,6 +85,15 @@ func TestCluster(t *testing.T) {
 	if r.Findings[0].Consumer != "ONE" {
 		t.Errorf("it is %s", r.Findings[0].Consumer)
 	}
+	_, err = js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: "MEMORY", AckPolicy: jetstream.AckExplicitPolicy, MemoryStorage: true})
+	must(err)
+	for ctx.Err() == nil {
+		if r = look(doctor.Options{Stream: "S", Consumer: "MEMORY", Timeout: 20 * time.Second}); !found(r, "READER_015") {
+			break
+		}
+	}
+	finds(t, r, "READER_020")
+	must(js.DeleteConsumer(ctx, "S", "MEMORY"))
 	if !f.Connections.Complete || !slices.ContainsFunc(f.Connections.List, func(c doctor.Connection) bool { return c.Name == "elsewhere" && c.Server == nodes[1].Name() }) {
 		t.Errorf("not the clients of every node are known: %+v", f.Connections)
 	}

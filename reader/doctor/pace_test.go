@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,15 +192,22 @@ func TestMaxWaiting(t *testing.T) {
 func TestPullsBeyondLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		most int
-		want []string
-	}{{10, []string{"READER_017"}}, {1000, nil}} {
-		t.Run(fmt.Sprint(c.most), func(t *testing.T) {
+		name   string
+		limits jetstream.ConsumerConfig
+		want   []string
+	}{
+		{"max_batch", jetstream.ConsumerConfig{MaxRequestBatch: 10}, []string{"READER_017"}},
+		{"max_expires", jetstream.ConsumerConfig{MaxRequestExpires: 50 * time.Millisecond}, []string{"READER_017"}},
+		{"within both", jetstream.ConsumerConfig{MaxRequestBatch: 100, MaxRequestExpires: time.Second}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWard(t)
 			w.stream()
 			w.publish("s.a", 5)
-			w.consumer(jetstream.ConsumerConfig{Durable: "D", AckPolicy: jetstream.AckExplicitPolicy, MaxRequestBatch: c.most})
+			cfg := c.limits
+			cfg.Durable, cfg.AckPolicy = "D", jetstream.AckExplicitPolicy
+			w.consumer(cfg)
 			d, err := w.js.Consumer(w.ctx, "S", "D")
 			w.must(err)
 			end, ended := make(chan struct{}), make(chan struct{})
@@ -224,6 +232,9 @@ func TestPullsBeyondLimits(t *testing.T) {
 			close(end)
 			<-ended
 			finds(t, r, c.want...)
+			if len(c.want) > 0 && len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Text, c.name) {
+				t.Errorf("it does not name %s: %s", c.name, r.Findings[0].Text)
+			}
 		})
 	}
 }

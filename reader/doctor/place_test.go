@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,45 @@ func TestConsumerLimit(t *testing.T) {
 			_, r := w.examine(short, doctor.JudgeOptions{})
 			finds(t, r, c.want...)
 		})
+	}
+}
+
+// Newer servers allow 1000 on a stream where nothing is set.
+func TestConsumerLimitOfTheServer(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	w.stream()
+	const near = 900
+	var all sync.WaitGroup
+	failed := make(chan error, near)
+	next := make(chan int)
+	for range 8 {
+		all.Go(func() {
+			for i := range next {
+				_, err := w.js.CreateConsumer(w.ctx, "S", jetstream.ConsumerConfig{Name: fmt.Sprintf("worker-a%d", i), AckPolicy: jetstream.AckExplicitPolicy, InactiveThreshold: time.Hour})
+				if err != nil {
+					failed <- err
+				}
+			}
+		})
+	}
+	for i := range near - 1 {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	close(failed)
+	for err := range failed {
+		t.Fatal(err)
+	}
+	_, r := w.examine(short, doctor.JudgeOptions{})
+	finds(t, r)
+	w.consumer(jetstream.ConsumerConfig{Name: "one-more", AckPolicy: jetstream.AckExplicitPolicy, InactiveThreshold: time.Hour})
+	_, r = w.examine(short, doctor.JudgeOptions{})
+	if since(t, 2, 15) {
+		finds(t, r, "READER_016")
+	} else {
+		finds(t, r)
 	}
 }
 
