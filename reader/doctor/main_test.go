@@ -28,7 +28,7 @@ var (
 	accounts atomic.Int64
 )
 
-const mostAccounts = 80
+const mostAccounts = 100
 
 func TestMain(m *testing.M) {
 	lab.Main()
