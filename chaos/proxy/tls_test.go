@@ -80,8 +80,15 @@ func (b *tlsBed) faultsAct(t *testing.T, memory bool, options ...nats.Option) {
 		}
 	}
 	b.proxy.Reset()
-	for _, fault := range []string{"cut", "reset"} {
+	for i, fault := range []string{"cut", "reset"} {
+		for len(lost)+len(found) > 0 { // a new connection may have failed at first
+			select {
+			case <-lost:
+			case <-found:
+			}
+		}
 		b.apply(fault + "(conn=" + name + ")")
+		b.log.waitFirings(t, before+2+i)
 		<-lost
 		<-found
 		b.usable(nc)
