@@ -3,7 +3,6 @@ package commands_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -23,19 +22,8 @@ import (
 
 func TestMain(m *testing.M) {
 	lab.Main()
-	sideBySide()
+	lab.SideBySide(6)
 	testscript.Main(m, map[string]func(){"nats-reader": nearlyMain})
-}
-
-// sideBySide lets more tests run at one time than there are cores: each has a server of
-// its own, and mostly waits. -parallel says otherwise.
-func sideBySide() {
-	for _, arg := range os.Args[1:] {
-		if strings.HasPrefix(arg, "-test.parallel") {
-			return
-		}
-	}
-	_ = flag.Set("test.parallel", "6")
 }
 
 // nearlyMain is what the program's main does, as a process of its own.

@@ -1,7 +1,6 @@
 package reader_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -21,17 +20,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	sideBySide()
+	lab.SideBySide(8)
 	goleak.VerifyTestMain(m)
-}
-
-// sideBySide lets more tests run at one time than there are cores: each has a server
-// and a connection of its own, and mostly waits. -parallel says otherwise.
-func sideBySide() {
-	flag.Parse()
-	said := false
-	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
-	if !said {
-		_ = flag.Set("test.parallel", "8")
-	}
 }

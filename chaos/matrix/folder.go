@@ -116,7 +116,7 @@ func (f *Folder) alike(text []byte, s Settings) error {
 	err := ofSchema(text, SettingsSchema)
 	var before Settings
 	if err == nil {
-		err = strictly(text, &before)
+		err = result.Strictly(text, &before)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -152,7 +152,7 @@ func (f *Folder) read() error {
 		}
 		var o Outcome
 		if err = ofSchema(text, OutcomeSchema); err == nil {
-			err = strictly(text, &o)
+			err = result.Strictly(text, &o)
 		}
 		if err == nil && e.Name() != o.file(".json") {
 			err = fmt.Errorf("it holds the cell %s", o.Cell)

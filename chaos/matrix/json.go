@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/an-open-reader/nats-reader/chaos/oracle"
+	"github.com/an-open-reader/nats-reader/chaos/result"
 )
 
 // ErrSchema marks a document of another schema, or of another version of it.
@@ -32,7 +33,7 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes, and refuses fields that are not known.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var j outcomeJSON
-	err := strictly(b, &j)
+	err := result.Strictly(b, &j)
 	*o = Outcome(j.plainOutcome)
 	return err
 }
@@ -73,7 +74,7 @@ func Decode(from io.Reader) (Result, error) {
 		err = ofSchema(b, ResultSchema)
 	}
 	if err == nil {
-		err = strictly(b, &r)
+		err = result.Strictly(b, &r)
 	}
 	if err == nil {
 		err = r.check()
@@ -98,18 +99,6 @@ func ofSchema(b []byte, known string) error {
 	}
 	if head.Schema != known {
 		return fmt.Errorf("%w %q: this version reads %s", ErrSchema, head.Schema, known)
-	}
-	return nil
-}
-
-func strictly(b []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more behind the document")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func Decode(r io.Reader) (Run, error) {
 	var run Run
 	b, err := checked(r, Schema)
 	if err == nil {
-		err = strictly(b, &run)
+		err = Strictly(b, &run)
 	}
 	if err != nil {
 		return Run{}, fmt.Errorf("read a chaos run: %w", err)
@@ -70,7 +70,7 @@ func DecodeSet(r io.Reader) (Set, error) {
 		return Set{Schema: SetSchema, Runs: []Run{run}}, err
 	}
 	var set Set
-	if err := strictly(b, &set); err != nil {
+	if err := Strictly(b, &set); err != nil {
 		return Set{}, fmt.Errorf("read chaos runs: %w", err)
 	}
 	for i, run := range set.Runs {
@@ -97,7 +97,7 @@ func checked(r io.Reader, known ...string) ([]byte, error) {
 		return nil, err
 	}
 	if !json.Valid(b) {
-		return nil, strictly(b, new(any))
+		return nil, Strictly(b, new(any))
 	}
 	schema := schemaOf(b)
 	for _, k := range known {
@@ -108,7 +108,8 @@ func checked(r io.Reader, known ...string) ([]byte, error) {
 	return nil, fmt.Errorf("%w %q: this version reads %s", ErrSchema, schema, known[0])
 }
 
-func strictly(b []byte, into any) error {
+// Strictly decodes one JSON document, without fields that are not known and without anything behind it.
+func Strictly(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

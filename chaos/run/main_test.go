@@ -1,9 +1,6 @@
 package run
 
 import (
-	"flag"
-	"os"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,17 +12,6 @@ import (
 func TestMain(m *testing.M) {
 	lab.Main()
 	bad.Main()
-	sideBySide()
+	lab.SideBySide(6)
 	goleak.VerifyTestMain(m)
-}
-
-// sideBySide lets more tests run at one time than there are cores: each has a server of
-// its own, and mostly waits. -parallel says otherwise.
-func sideBySide() {
-	for _, arg := range os.Args[1:] {
-		if strings.HasPrefix(arg, "-test.parallel") {
-			return
-		}
-	}
-	_ = flag.Set("test.parallel", "6")
 }

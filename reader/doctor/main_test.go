@@ -2,7 +2,6 @@ package doctor_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -32,19 +31,8 @@ const mostAccounts = 100
 
 func TestMain(m *testing.M) {
 	lab.Main()
-	sideBySide()
+	lab.SideBySide(8)
 	os.Exit(run(m))
-}
-
-// sideBySide lets more tests run at one time than there are cores: each mostly waits
-// between two looks. -parallel says otherwise.
-func sideBySide() {
-	for _, arg := range os.Args[1:] {
-		if strings.HasPrefix(arg, "-test.parallel") {
-			return
-		}
-	}
-	_ = flag.Set("test.parallel", "8")
 }
 
 func run(m *testing.M) int {
