@@ -28,10 +28,11 @@ const (
 // demoReplicas is how many nodes of a cluster keep the stream.
 const demoReplicas = 3
 
-// demoElection bounds the first election of the stream; after demoRetry a refused one
-// is asked for again.
+// demoElection bounds the first elections; the stream is asked for again when a request
+// had no answer within demoRequest, or was refused, and demoRetry went by.
 const (
-	demoElection = 30 * time.Second
+	demoElection = 60 * time.Second
+	demoRequest  = 5 * time.Second
 	demoRetry    = 100 * time.Millisecond
 )
 
@@ -80,16 +81,17 @@ func (c *scene) setDemo(ctx context.Context, p *program) error {
 	return nil
 }
 
-// makeStream waits for the first election of the stream, which may take longer than
-// a request does. In a young cluster a node may count as away for a moment, and the
-// stream be refused for it.
+// makeStream waits for the first elections, which may take longer than a request does.
+// In a young cluster a node may count as away for a moment, and the stream be refused
+// for it; and without a leader of its JetStream a cluster answers nothing (seen on
+// 2.15.3), so each request has a time of its own.
 func (c *scene) makeStream(ctx context.Context, config jetstream.StreamConfig) error {
 	limited, cancel := context.WithTimeout(ctx, demoElection)
 	defer cancel()
 	again := time.NewTicker(demoRetry)
 	defer again.Stop()
 	for {
-		_, err := c.manage.CreateStream(limited, config)
+		_, err := c.createStream(limited, config)
 		if err == nil || c.cluster == nil || limited.Err() != nil {
 			return err
 		}
@@ -99,6 +101,12 @@ func (c *scene) makeStream(ctx context.Context, config jetstream.StreamConfig) e
 			return err
 		}
 	}
+}
+
+func (c *scene) createStream(ctx context.Context, config jetstream.StreamConfig) (jetstream.Stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, demoRequest)
+	defer cancel()
+	return c.manage.CreateStream(ctx, config)
 }
 
 // startServers gives where clients connect.

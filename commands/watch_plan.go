@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -201,8 +202,30 @@ func checkNodes(c *cli.Context, w watchPlan) error {
 			entry.Clustered = true
 			return usage{problem: fmt.Sprintf("flag --%s: %s needs a cluster, and the demo is a single server", flagInject, f.Fault()), hint: demoHint(entry)}
 		}
+		if err := checkNode(f, w); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// checkNode tells a node that the demo's cluster will not have, before it is started.
+func checkNode(f chaos.Spec, w watchPlan) error {
+	name := f.Params["node"]
+	if !w.demo || name == "" {
+		return nil
+	}
+	all := chaos.NodeRoles()
+	for n := range w.nodes {
+		all = append(all, "n"+strconv.Itoa(n+1))
+	}
+	if slices.Contains(all, name) {
+		return nil
+	}
+	return usage{
+		problem: fmt.Sprintf("flag --%s: %s names node %q: there is no such node in a cluster of %d", flagInject, f.Name, name, w.nodes),
+		hint:    "there are " + strings.Join(all, ", "),
+	}
 }
 
 // formatFlag is the form of what is not messages.
