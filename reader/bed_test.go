@@ -294,7 +294,20 @@ func (b *bed) fault(spec string) (undo func()) {
 	b.must(err)
 	undo, err = b.proxy.Apply(f)
 	b.must(err)
+	if f.Name == "drop-subscription" {
+		b.passed()
+	}
 	return undo
+}
+
+// passed waits until the server has read what the reader's connection has sent, so that
+// a publish behind it comes later; a connection that answers nothing has had the time.
+func (b *bed) passed() {
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
+	defer cancel()
+	if err := b.nc.FlushWithContext(ctx); err != nil {
+		b.Logf("the server was not asked whether it has read all: %v", err)
+	}
 }
 
 // deafen drops the reader's subscription and waits until the server has done so.
