@@ -39,6 +39,7 @@ reader/session/simulate/model >
 reader/session/simulate/mutants >
 reader/doctor       > reader reader/session
 reader/readerprom   > reader
+scripts/pack        >
 '
 
 # module of others > packages that may import it. The standard library is open to
