@@ -46,8 +46,8 @@ func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "finds deaf readers, orphans, storms and their causes on a live server",
 		ArgsUsage: "[STREAM [CONSUMER]]", Description: doctorDescription,
-		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: flagFor, Usage: "how long is watched, at least", Value: 6 * time.Second},
+		Flags: append([]cli.Flag{
+			&cli.DurationFlag{Name: flagFor, Usage: "how long is watched; without it for 6s, and for up to 30s more where a reader may be between two polls", Value: 6 * time.Second, DefaultText: "6s"},
 			&cli.DurationFlag{Name: flagEvery, Usage: "do it again after so long, until Ctrl-C", DefaultText: "once"},
 			boolFlag(flagListen, "", "hear pulls too, for up to 3s: meanwhile a pull for a consumer that does not exist gets silence instead of 503, whoever sends it"),
 			&cli.StringFlag{Name: flagMonitor, Usage: "ask the monitoring port at `URL` too, http://HOST:8222"},
@@ -63,7 +63,7 @@ func (p *program) doctorCommand() *cli.Command {
 			boolFlag(flagQuiet, "", "no progress on stderr"),
 			&cli.StringFlag{Name: flagFormat, Usage: "`" + strings.Join(doctorFormats, "|") + "`", Value: "text", DefaultText: "text"},
 			boolFlag(flagJSON, "", "short for --format json"),
-		},
+		}, systemFlagTable()...),
 		Action: p.doctor,
 	}
 }
@@ -73,6 +73,7 @@ type doctorPlan struct {
 	options  doctor.Options
 	judge    doctor.JudgeOptions
 	every    time.Duration
+	round    int // of --every, from 1
 	bundle   string
 	from     string
 	failOn   doctor.Severity // empty: never
@@ -110,7 +111,7 @@ func (p *program) doctor(c *cli.Context) error {
 		w.options.APIPrefix = "$JS." + o.Domain + ".API."
 	}
 	w.options.EventPrefix = w.settings.context.JSEventPrefix()
-	for {
+	for w.round = 1; ; w.round++ {
 		err := p.examine(c.Context, nc, w)
 		var done outcome
 		if w.every == 0 || err != nil && !errors.As(err, &done) {
@@ -182,6 +183,9 @@ func (p *program) doctorPlan(c *cli.Context) (w doctorPlan, err error) {
 	if c.Bool(flagJSON) {
 		w.format = "json"
 	}
+	if !c.IsSet(flagFor) {
+		w.options.For = 0 // the default, and a longer look where that decides something
+	}
 	if !slices.Contains(doctorFormats, w.format) {
 		return w, usage{problem: fmt.Sprintf("flag --%s: %q is not one of %s", flagFormat, w.format, strings.Join(doctorFormats, ", ")), hint: didYouMean(w.format, doctorFormats, "")}
 	}
@@ -203,7 +207,10 @@ func (p *program) doctorPlan(c *cli.Context) (w doctorPlan, err error) {
 	if err := w.check(c); err != nil || w.from != "" {
 		return w, err
 	}
-	w.settings, err = p.settingsOf(c)
+	if w.settings, err = p.settingsOf(c); err != nil {
+		return w, err
+	}
+	w.options.System, err = p.systemAccount(c, w.settings)
 	return w, err
 }
 
@@ -227,7 +234,7 @@ func (w doctorPlan) check(c *cli.Context) error {
 		}
 	}
 	if w.from != "" {
-		for _, name := range []string{flagFor, flagEvery, flagListen, flagMonitor, flagBundle, flagDeleteOrphans} {
+		for _, name := range append([]string{flagFor, flagEvery, flagListen, flagMonitor, flagBundle, flagDeleteOrphans}, systemFlags...) {
 			if c.IsSet(name) {
 				return usage{problem: fmt.Sprintf("flag --%s needs a server, and --%s asks none", name, flagFrom), hint: "leave one out"}
 			}

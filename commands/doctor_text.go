@@ -46,6 +46,9 @@ func printable(s string) string {
 
 func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 	var out strings.Builder
+	if w.every > 0 {
+		out.WriteString(roundHead(w.round, r) + "\n")
+	}
 	out.WriteString(r.Text + "\n") // one line, for those that look for it
 	for _, f := range r.Findings {
 		fmt.Fprintf(&out, "\n%s\n", printable(findingHead(f)))
@@ -89,6 +92,18 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 	}
 	_, err := io.WriteString(to, out.String())
 	return err
+}
+
+// roundHead is what stands above each round of --every: the server's time, or ours
+// where it told none, and a rule.
+func roundHead(round int, r doctor.Report) string {
+	const width = 80
+	at := r.Ended
+	if at.IsZero() {
+		at = time.Now()
+	}
+	head := fmt.Sprintf("-- %s  round %d ", at.UTC().Format(time.RFC3339), round)
+	return map[bool]string{true: "\n"}[round > 1] + head + strings.Repeat("-", max(width-len(head), 2))
 }
 
 func findingHead(f doctor.Finding) string {

@@ -69,8 +69,10 @@ func TestScripts(t *testing.T) {
 const serverConfig = `
 accounts {
   A { jetstream: enabled, users: [{user: ann, password: secret}, {user: open, password: open},
-    {user: nopull, password: nopull, permissions: {publish: {deny: "$JS.API.CONSUMER.MSG.NEXT.>"}}}] }
+    {user: nopull, password: nopull, permissions: {publish: {deny: "$JS.API.CONSUMER.MSG.NEXT.>"}}},
+    {user: noinbox, password: noinbox, permissions: {subscribe: {deny: "_INBOX.>"}}}] }
   N { users: [{user: nojs, password: nojs}] }
+  $SYS { users: [{user: sys, password: sys}] }
 }
 no_auth_user: open
 `

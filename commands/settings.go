@@ -212,12 +212,17 @@ func nameLogin(value func(string) string, from layer) string {
 
 // loadContext loads the context of a name, or the one selected in natscli.
 func loadContext(c *cli.Context, name string) (*natscontext.Context, error) {
-	switch {
-	case c.Bool(flagNoContext):
+	if c.Bool(flagNoContext) {
 		return natscontext.New("", false)
-	case strings.HasSuffix(name, ".json"):
+	}
+	return namedContext(name, flagContext)
+}
+
+// namedContext loads the context that a flag names.
+func namedContext(name, flag string) (*natscontext.Context, error) {
+	if strings.HasSuffix(name, ".json") {
 		if _, err := os.Stat(name); err != nil {
-			return nil, usage{problem: fmt.Sprintf("flag --%s: %v", flagContext, err)}
+			return nil, usage{problem: fmt.Sprintf("flag --%s: %v", flag, err)}
 		}
 		ctx, err := natscontext.NewFromFile(name)
 		if err != nil {

@@ -11,7 +11,7 @@ func placeChecks() []Check {
 	return []Check{
 		{
 			ID: "READER_015", Title: "no leader or no quorum", Severity: Critical, run: leaderless,
-			Means: "A stream or consumer has no leader, does not answer, or was answered with 10008, 10118 or 10119. A warning: a follower is offline or not current.",
+			Means: "A stream or consumer has no leader, does not answer, or was answered with 10008, 10118 or 10119. A warning: a follower is offline or not current; or, as the system account (--system-context, --system-creds, --system-user) or a monitoring port (--monitor) tells, its replica lacks what the leader had when the watch began.",
 			Why:   "Nothing is delivered without a leader, pulls are answered with silence or 503, and nothing can be made again.",
 			Do:    "Bring the missing nodes back. An election takes 5 to 9 seconds: look again before anything is forced.",
 		},
@@ -63,12 +63,26 @@ func leaderless(s *subject) (found []Finding) {
 			found = append(found, Finding{Severity: Critical, Stream: t.Name, Text: text, Facts: append(facts, t.Group.figures()...), Do: steps(leaderSteps("$ nats stream info "+word(t.Name), "")...)})
 			continue
 		}
-		if behind := t.Group.behind(); len(behind) > 0 {
-			found = append(found, Finding{
-				Severity: Warning, Stream: t.Name, Text: "followers are offline or not current: " + strings.Join(behind, ", "), Facts: append(facts, t.Group.figures()...),
-				Do: steps("look at these nodes: $ nats server list", "wait for them to catch up before another node is stopped: $ nats stream info "+word(t.Name)),
-			})
+		behind, apart := t.Group.behind(), s.disagreement(t)
+		if len(behind) == 0 && len(apart.texts) == 0 {
+			continue
 		}
+		f := Finding{Severity: Warning, Stream: t.Name, Facts: append(append(facts, t.Group.figures()...), apart.facts...)}
+		var texts []string
+		if len(behind) > 0 {
+			texts = append(texts, "followers are offline or not current: "+strings.Join(behind, ", "))
+		} else {
+			f.Cause = "replicas_differ"
+		}
+		if len(apart.texts) > 0 {
+			texts = append(texts, "replicas do not agree: "+strings.Join(apart.texts, ", "))
+		}
+		f.Text = strings.Join(texts, "; ")
+		f.Do = steps("look at these nodes: $ nats server list", "wait for them to catch up before another node is stopped, or leads: $ nats stream info "+word(t.Name))
+		if len(behind) == 0 {
+			f.Do = append(f.Do, steps("if it is the same after minutes, restart that node while the others hold a quorum: it catches up with the leader")...)
+		}
+		found = append(found, f)
 	}
 	for i := range s.Consumers {
 		c := &s.Consumers[i]

@@ -88,13 +88,17 @@ func (c *Consumer) stillFigures() []Figure {
 	if d, ever := c.sinceDelivery(); ever {
 		since = age(d) + " ago"
 	}
-	return figures(
+	facts := figures(
 		"looks", len(c.Samples), "watched", age(c.span()),
 		"num_pending", fmt.Sprintf("%d to %d", c.first().Pending, c.last().Pending),
 		"num_waiting", "0 in every look", "num_ack_pending", c.last().AckPending,
 		"delivered", fmt.Sprintf("stays at consumer sequence %d, stream sequence %d", c.last().Delivered.Consumer, c.last().Delivered.Stream),
 		"last_delivery", since,
 	)
+	if c.NextTime != nil {
+		facts = append(facts, figures("oldest_waiting", "stored "+age(max(c.last().Time.Sub(*c.NextTime), 0))+" ago")...)
+	}
+	return facts
 }
 
 // makerFigures tell whose consumer it is, where that can be seen.
@@ -114,7 +118,7 @@ func noPuller(s *subject) (found []Finding) {
 	for i := range s.Consumers {
 		c := &s.Consumers[i]
 		switch {
-		case c.lapsed() && s.Consumer == c.Name:
+		case c.lapsed() && (s.Consumer == c.Name || c.Lapsed && !s.replaced(c)):
 			f := on(c, Warning, fmt.Sprintf("%s, nobody pulled, and it is gone: it lapsed, or was deleted", waits(c)),
 				figures("num_pending", c.last().Pending, "num_waiting", "0 in every look", "inactive_threshold", c.Config.InactiveThreshold, "last_seen", stamp(c.last().Time)),
 				"look whether the process that reads it runs; a reader must make its consumer again", "see who deletes consumers: $ nats events --js-advisory")
@@ -151,6 +155,16 @@ func listenStep(c *Consumer) string {
 // lapsed says that it disappeared while messages waited and nobody pulled.
 func (c *Consumer) lapsed() bool {
 	return c.Gone && len(c.Samples) > 0 && !c.push() && !c.moved() && c.every(func(at Sample) bool { return at.Waiting == 0 && at.Pending > 0 })
+}
+
+// replaced says that its reader reads on with another consumer: one that is named
+// alike, or was made by the same process, is read from.
+func (s *subject) replaced(c *Consumer) bool {
+	mark := process(c.Name)
+	return slices.ContainsFunc(s.Consumers, func(other Consumer) bool {
+		return other.Stream == c.Stream && other.Name != c.Name && other.used() &&
+			(stemOf(other.Name) == stemOf(c.Name) || c.owner() != "" && other.owner() == c.owner() || mark != "" && process(other.Name) == mark)
+	})
 }
 
 // longPause is the longest pause that a reader is believed to make between two

@@ -43,6 +43,17 @@ func resources(s *subject) (found []Finding) {
 			s.fullness("the server's memory", m.Memory, m.MaxMemory, "raise max_mem of the server", add)
 		}
 	}
+	for _, n := range s.Nodes {
+		if n.Last == nil || len(n.Last.Streams) == 0 || s.Monitor != nil && n.Name == s.Monitor.Name {
+			continue
+		}
+		if n.Last.MaxStorage > 0 {
+			s.fullness("the storage of server "+n.Name, n.Last.Storage, n.Last.MaxStorage, "raise max_file of the server, or its disk", add)
+		}
+		if n.Last.MaxMemory > 0 {
+			s.fullness("the memory of server "+n.Name, n.Last.Memory, n.Last.MaxMemory, "raise max_mem of the server", add)
+		}
+	}
 	for i := range s.Streams {
 		t := &s.Streams[i]
 		if t.Config.Discard != "new" || t.Created.IsZero() {

@@ -16,6 +16,7 @@ import (
 // A cluster of three, with a replicated stream: healthy, then with one node down,
 // then without a quorum.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
 	defer cancel()
 	cluster, err := lab.StartCluster(ctx, lab.ClusterOptions{})

@@ -19,7 +19,10 @@ var (
 )
 
 // deniedError says that our user may not publish a subject, or hear the answer.
-type deniedError struct{ subject string }
+type deniedError struct {
+	subject string
+	inbox   bool // our inboxes: no answer to anything is heard
+}
 
 func (e *deniedError) Error() string { return "permission denied: " + e.subject }
 
@@ -169,11 +172,11 @@ func (d *desk) request(ctx context.Context, subject string, body any, timeout ti
 	case <-denied:
 		cancel()
 		<-answered
-		return nil, &deniedError{subject}
+		return nil, &deniedError{subject: subject}
 	case <-d.inbox:
 		cancel()
 		<-answered
-		return nil, &deniedError{inboxPrefix(d.nc) + ">"}
+		return nil, &deniedError{inboxPrefix(d.nc) + ">", true}
 	}
 }
 

@@ -29,6 +29,7 @@ type Facts struct {
 	Heard       *Heard       `json:"heard,omitempty"` // nil: nobody listened
 	Dry         []DryRun     `json:"dry_run,omitempty"`
 	Monitor     *Monitor     `json:"monitor,omitempty"` // nil: no monitoring port was named
+	Nodes       []Node       `json:"nodes,omitempty"`   // what servers hold, by the system account or a monitoring port
 
 	// Reconnected says that our own connection was lost during the watch: servers
 	// may have been restarted, which count the idleness of consumers anew.
@@ -154,6 +155,7 @@ type Consumer struct {
 	Samples []Sample       `json:"samples,omitempty"` // oldest first; none: it was never seen
 	Group   *Group         `json:"cluster,omitempty"`
 	Gone    bool           `json:"gone,omitempty"`   // it was seen, and then no longer
+	Lapsed  bool           `json:"lapsed,omitempty"` // and that while it was looked at for longer, since nobody pulled
 	Error   *APIError      `json:"error,omitempty"`  // the last look was answered with it
 	Silent  bool           `json:"silent,omitempty"` // the last look was not answered
 	// LeaderChanged says that another node led it at a later look.
@@ -164,6 +166,8 @@ type Consumer struct {
 	// NextSize is the size in bytes of the message it would be given next; 0: not
 	// looked at.
 	NextSize int `json:"next_size,omitempty"`
+	// NextTime is when that message came; nil: not looked at.
+	NextTime *time.Time `json:"next_time,omitempty"`
 }
 
 // ConsumerConfig is the part of a consumer's configuration that checks look at, as

@@ -77,7 +77,8 @@ type DryRun struct {
 // Monitor is what the monitoring port of a server told.
 type Monitor struct {
 	URL        string `json:"url"`
-	Health     string `json:"health,omitempty"` // what /healthz says where it is not ok
+	Name       string `json:"server_name,omitempty"` // of the server
+	Health     string `json:"health,omitempty"`      // what /healthz says where it is not ok
 	Disabled   bool   `json:"disabled,omitempty"`
 	MaxMemory  int64  `json:"max_memory,omitempty"`
 	MaxStorage int64  `json:"max_storage,omitempty"`

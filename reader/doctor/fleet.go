@@ -86,7 +86,9 @@ func (c *Consumer) state() string {
 		return "holds back" // of ours: it pulls nothing while its caller takes nothing
 	case c.last().Pending > 0:
 		return "unjudged"
+	case c.last().Delivered.Consumer == 0:
+		return "unused" // it has never handed out anything
 	default:
-		return "unused"
+		return "no pull seen" // one that polls at times looks so, too
 	}
 }

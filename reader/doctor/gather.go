@@ -28,6 +28,10 @@ type Options struct {
 
 	For     time.Duration // how long is watched, at least; 0: 6s
 	Timeout time.Duration // for one answer; 0: 5s
+	// LookOn is how much longer than For is looked at consumers whose readers may be
+	// between two polls, at most: it ends when all are decided. 0: 30s if For is 0,
+	// else not at all.
+	LookOn time.Duration
 
 	APIPrefix   string // of the JetStream API; empty: $JS.API.
 	EventPrefix string // of advisories; empty: $JS.EVENT.
@@ -37,6 +41,11 @@ type Options struct {
 	Listen bool
 	// Monitor is the URL of a server's monitoring port, http://HOST:8222; empty: none.
 	Monitor string
+
+	// System connects with credentials of the system account, by which every server
+	// is asked what it holds as a replica; nil: none are asked. The connection is closed
+	// at the end. Whether it can be made is among Facts.NotJudged.
+	System func(context.Context) (*nats.Conn, error)
 
 	// Progress is called, one call at a time, when something was done; nil: nobody is told.
 	Progress func(Progress)
@@ -63,12 +72,17 @@ const (
 )
 
 func (o *Options) fill() error {
+	if o.For == 0 && o.LookOn == 0 {
+		o.LookOn = longestOn
+	}
 	o.For, o.Timeout = cmp.Or(o.For, defaultFor), cmp.Or(o.Timeout, defaultTimeout)
 	o.APIPrefix = strings.TrimSuffix(cmp.Or(o.APIPrefix, jetstream.DefaultAPIPrefix), ".") + "."
 	o.EventPrefix = strings.TrimSuffix(cmp.Or(o.EventPrefix, "$JS.EVENT."), ".") + "."
 	switch {
 	case o.For < shortestFor || o.For > longestFor:
 		return fmt.Errorf("%w: For: %s is not between %s and %s", ErrOptions, o.For, shortestFor, longestFor)
+	case o.LookOn < 0 || o.LookOn > longestFor:
+		return fmt.Errorf("%w: LookOn: %s is not between 0 and %s", ErrOptions, o.LookOn, longestFor)
 	case o.Timeout <= 0:
 		return fmt.Errorf("%w: Timeout: %s is not above 0", ErrOptions, o.Timeout)
 	case o.Consumer != "" && o.Stream == "":
@@ -92,6 +106,12 @@ type gathering struct {
 	Options
 	*desk
 	f *Facts
+
+	system     *desk  // of the system account; nil: there is none
+	ownAccount string // as the servers call it; empty: not known
+	nameless   bool   // and cannot be
+
+	deafOurselves bool // our inboxes are denied
 
 	seeing    sync.Mutex        // guards f and what follows while streams are looked at side by side
 	streamAt  map[string]int    // index into f.Streams
@@ -130,12 +150,17 @@ func (g *gathering) run(ctx context.Context) error {
 		return err
 	}
 	g.askMonitor(ctx)
+	if g.deafOurselves {
+		g.dryRun(ctx)
+		return nil
+	}
 	if g.f.JetStream.Off || g.f.JetStream.Error != nil && noJetStream(g.f.JetStream.Error) {
 		return nil
 	}
 	if err := g.streams(ctx, true); err != nil {
 		return err
 	}
+	defer g.dialSystem(ctx)()
 	g.dryRun(ctx)
 	told := g.advisories(ctx)
 	defer told.end()
@@ -155,6 +180,7 @@ func (g *gathering) watch(ctx context.Context) error {
 	}
 	began := time.Now() // paces the looks only
 	g.connections(ctx, true)
+	g.witnesses(ctx, true)
 	if g.Listen {
 		g.listen(ctx, min(longestEar, g.For))
 	} else {
@@ -173,12 +199,16 @@ func (g *gathering) watch(ctx context.Context) error {
 			return err
 		}
 	}
+	g.missing(n)
+	g.suspects(ctx)
+	if err := g.lookOn(ctx, n); err != nil {
+		return err
+	}
 	if err := g.streams(ctx, false); err != nil {
 		return err
 	}
 	g.connections(ctx, false)
-	g.suspects(ctx)
-	g.missing(n)
+	g.witnesses(ctx, false)
 	return context.Cause(ctx)
 }
 
@@ -231,7 +261,12 @@ func (g *gathering) account(ctx context.Context) error {
 	var info Account
 	err := g.ask(ctx, "INFO", nil, &info)
 	var api *APIError
+	var denied *deniedError
 	switch {
+	case errors.As(err, &denied) && denied.inbox:
+		g.deafOurselves = true
+		g.f.Blind = true
+		g.f.notJudged("everything", why(err)+", so that we hear no answer: log in as a user that may subscribe to it, or name a prefix of inboxes that this one may: --inbox-prefix", "all checks but READER_019")
 	case err == nil:
 		info.Known = true
 		g.f.Account = info

@@ -3,21 +3,16 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 const (
 	connzSubject = "$SYS.REQ.ACCOUNT.PING.CONNZ"
 	statzSubject = "$SYS.REQ.ACCOUNT.PING.STATZ"
 	connzPage    = 200
-	// quiet is how long nobody answers before all servers of a cluster have.
-	quiet = 750 * time.Millisecond
 	// mostClosed is how many closed connections are looked through on each server.
 	mostClosed = 1024
 )
@@ -170,68 +165,4 @@ func (g *gathering) leafNodes(ctx context.Context) bool {
 		}
 	}
 	return false
-}
-
-// everyServer gives the answers of all servers to one request: of a server by
-// itself the first, of a cluster those that come until nobody answers any more.
-func (g *gathering) everyServer(ctx context.Context, subject string, body any) ([][]byte, error) {
-	var data []byte
-	if body != nil {
-		data, _ = json.Marshal(body) //nolint:errcheck // maps of plain values
-	}
-	sub, err := g.nc.SubscribeSync(g.nc.NewInbox())
-	if err != nil {
-		return nil, err
-	}
-	defer sub.Unsubscribe() //nolint:errcheck // the connection may be gone
-	denied, forget := g.await(subject)
-	defer forget()
-	within, cancel := context.WithTimeout(ctx, g.Timeout)
-	defer cancel()
-	go func() {
-		select {
-		case <-denied:
-		case <-g.inbox:
-		case <-within.Done():
-		}
-		cancel()
-	}()
-	if err := g.nc.PublishRequest(subject, sub.Subject, data); err != nil {
-		return nil, err
-	}
-	var all [][]byte
-	for {
-		wait, end := within, context.CancelFunc(func() {})
-		if len(all) > 0 {
-			wait, end = context.WithTimeout(within, quiet)
-		}
-		m, err := sub.NextMsgWithContext(wait)
-		end()
-		switch {
-		case err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503", errors.Is(err, nats.ErrNoResponders):
-			return nil, errNoResponders
-		case err == nil:
-			all = append(all, m.Data)
-			if g.f.Server.Cluster == "" {
-				return all, nil
-			}
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case len(all) > 0:
-			return all, nil
-		case isClosed(denied), isClosed(g.inbox):
-			return nil, &deniedError{subject}
-		default:
-			return nil, errSilent
-		}
-	}
-}
-
-func isClosed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

@@ -218,8 +218,9 @@ func (g *gathering) leaders() {
 	}
 }
 
-// What is looked at of consumers that may be deaf: whether their next message is
-// large enough that pulls with a limit in bytes may be refused because of it.
+// What is looked at of consumers that may be deaf: how long their next message has
+// waited, and whether it is large enough that pulls with a limit in bytes may be
+// refused because of it.
 const (
 	mostSuspects = 20
 	largeMessage = 64 << 10
@@ -243,13 +244,17 @@ func (g *gathering) suspects(ctx context.Context) {
 		}
 		var answer struct {
 			Message struct {
-				Data    []byte `json:"data"`
-				Headers []byte `json:"hdrs"`
+				Data    []byte    `json:"data"`
+				Headers []byte    `json:"hdrs"`
+				Time    time.Time `json:"time"`
 			} `json:"message"`
 		}
 		body := map[string]any{"seq": c.last().Delivered.Stream + 1, "next_by_subj": filter}
 		if err := g.ask(ctx, "STREAM.MSG.GET."+c.Stream, body, &answer); err != nil {
 			continue // a comfort: the finding says the same without it
+		}
+		if !answer.Message.Time.IsZero() {
+			c.NextTime = &answer.Message.Time
 		}
 		if size := len(answer.Message.Data) + len(answer.Message.Headers); size >= largeMessage {
 			c.NextSize = size

@@ -18,16 +18,19 @@ import (
 // server lets it pass counts.
 func (g *gathering) dryRun(ctx context.Context) {
 	stream := g.Stream
-	if stream == "" {
-		if len(g.f.Streams) == 0 {
-			return
-		}
+	if stream == "" && len(g.f.Streams) > 0 {
 		stream = g.f.Streams[0].Name
+	}
+	if stream == "" && !g.deafOurselves {
+		return
 	}
 	g.tell("try permissions", 0, 0)
 	name := "reader-doctor-" + strings.TrimPrefix(nats.NewInbox(), nats.InboxPrefix)
 	inbox := g.nc.NewInbox()
 	g.trySubscribe(ctx, DryRun{What: "hears the answers to its pulls", Operation: "subscribe", Subject: inbox + ".1.*", Needed: true})
+	if stream == "" {
+		return
+	}
 	for _, d := range []struct {
 		DryRun
 		body string
@@ -91,7 +94,8 @@ func (g *gathering) askMonitor(ctx context.Context) {
 		Storage uint64 `json:"storage"`
 	}
 	var varz struct {
-		SlowConsumers int64 `json:"slow_consumers"`
+		Name          string `json:"server_name"`
+		SlowConsumers int64  `json:"slow_consumers"`
 	}
 	for path, into := range map[string]any{"/healthz": &health, "/jsz": &jsz, "/varz": &varz} {
 		if err := fetch(ctx, strings.TrimSuffix(g.Monitor, "/")+path, g.Timeout, into); err != nil {
@@ -102,7 +106,7 @@ func (g *gathering) askMonitor(ctx context.Context) {
 	if health.Status != "ok" {
 		m.Health = strings.TrimSpace(health.Status + " " + health.Error)
 	}
-	m.Disabled, m.MaxMemory, m.MaxStorage, m.Memory, m.Storage, m.Slow = jsz.Disabled, jsz.Config.MaxMemory, jsz.Config.MaxStorage, jsz.Memory, jsz.Storage, varz.SlowConsumers
+	m.Name, m.Disabled, m.MaxMemory, m.MaxStorage, m.Memory, m.Storage, m.Slow = varz.Name, jsz.Disabled, jsz.Config.MaxMemory, jsz.Config.MaxStorage, jsz.Memory, jsz.Storage, varz.SlowConsumers
 	g.f.Monitor = &m
 }
 
@@ -120,7 +124,7 @@ func fetch(ctx context.Context, from string, timeout time.Duration, into any) er
 		return err
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
-	const most = 8 << 20
+	const most = 256 << 20    // what a server holds of 100,000 consumers
 	if err := json.NewDecoder(io.LimitReader(answer.Body, most)).Decode(into); err != nil {
 		return fmt.Errorf("%s answers %s with no document of a nats-server", withoutLogin(from), answer.Status)
 	}

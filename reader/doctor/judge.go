@@ -24,8 +24,8 @@ type Verdict string
 // The verdicts, worst first.
 const (
 	VerdictCritical Verdict = "critical" // at least one critical finding
-	VerdictWarning  Verdict = "warning"  // at least one warning
 	VerdictUnknown  Verdict = "unknown"  // nothing could be looked at
+	VerdictWarning  Verdict = "warning"  // at least one warning
 	VerdictHealthy  Verdict = "healthy"
 )
 
@@ -61,17 +61,19 @@ type subject struct {
 	*Facts
 	idleAfter time.Duration
 	streams   map[string]*Stream
+	consumers map[[2]string]*Consumer
 	deaf      map[*Consumer]bool // as READER_001 finds them: nobody else's finding
 	told      map[*Consumer]bool // that worse is wrong with them than their configuration
 	holders   holders
+	replicas  replicas
 	pulls     map[[2]string][]Pulls // that were heard, by stream and consumer
 	alike     map[[2]string]int     // unused consumers without a threshold, by stream and stem
 }
 
 func subjectOf(f *Facts, o JudgeOptions) *subject {
 	s := &subject{
-		Facts: f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), deaf: map[*Consumer]bool{}, told: map[*Consumer]bool{}, holders: holdersOf(f.Connections),
-		streams: map[string]*Stream{}, pulls: map[[2]string][]Pulls{}, alike: map[[2]string]int{},
+		Facts: f, idleAfter: cmp.Or(o.IdleAfter, 10*time.Minute), deaf: map[*Consumer]bool{}, told: map[*Consumer]bool{}, holders: holdersOf(f.Connections), replicas: replicasOf(f),
+		streams: map[string]*Stream{}, consumers: map[[2]string]*Consumer{}, pulls: map[[2]string][]Pulls{}, alike: map[[2]string]int{},
 	}
 	for i := range f.Streams {
 		s.streams[f.Streams[i].Name] = &f.Streams[i]
@@ -83,7 +85,9 @@ func subjectOf(f *Facts, o JudgeOptions) *subject {
 		}
 	}
 	for i := range f.Consumers {
-		if c := &f.Consumers[i]; c.Config.InactiveThreshold == 0 && c.unused() {
+		c := &f.Consumers[i]
+		s.consumers[[2]string{c.Stream, c.Name}] = c
+		if c.Config.InactiveThreshold == 0 && c.unused() {
 			s.alike[[2]string{c.Stream, stemOf(c.Name)}]++
 		}
 	}
@@ -104,6 +108,9 @@ func Judge(f Facts, o JudgeOptions) Report {
 		for i := range found {
 			found[i].Check, found[i].Title, found[i].Why = c.ID, c.Title, c.Why
 			key := [2]string{found[i].Stream, found[i].Consumer}
+			if of := s.consumers[key]; of != nil {
+				found[i].Facts = append(found[i].Facts, s.witness(of)...)
+			}
 			word := reasonWords[c.ID]
 			if c.ID == idNoPuller {
 				word = cmp.Or(found[i].Cause, word)
@@ -155,10 +162,10 @@ func verdictOf(f *Facts, found []Finding) Verdict {
 	switch {
 	case slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Critical }):
 		return VerdictCritical
-	case slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Warning }):
-		return VerdictWarning
 	case !f.looked():
 		return VerdictUnknown
+	case slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Warning }):
+		return VerdictWarning
 	default:
 		return VerdictHealthy
 	}
