@@ -101,7 +101,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 // app is the whole command line as a table.
 func (p *program) app() *cli.App {
 	commands := []*cli.Command{
-		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.doctorCommand(), p.explainCommand(), p.versionCommand(),
+		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.doctorCommand(), p.benchCommand(), p.explainCommand(), p.versionCommand(),
 	}
 	for _, c := range leavesOf(commands) {
 		global := globalFlags()

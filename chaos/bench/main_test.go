@@ -1,0 +1,14 @@
+package bench
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+)
+
+func TestMain(m *testing.M) {
+	lab.Main()
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,36 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+)
+
+// StartLab starts a server of the lab for a bench. binary is the path of a nats-server; "": the one that the lab takes
+// by itself.
+func StartLab(ctx context.Context, binary string) (Server, func() error, error) {
+	l, err := lab.Start(ctx, lab.Options{ServerBin: binary})
+	if err != nil {
+		return Server{}, nil, err
+	}
+	return Server{
+		Connect: func(ctx context.Context, options ...nats.Option) (*nats.Conn, error) {
+			nc, err := nats.Connect(l.URL(), append([]nats.Option{nats.Name("nats-reader bench"), nats.Timeout(connectLimit)}, options...)...)
+			if err != nil {
+				return nil, fmt.Errorf("connect to the lab's server: %w", err)
+			}
+			return nc, nil
+		},
+		JetStream: func(nc *nats.Conn) (jetstream.JetStream, error) { return jetstream.New(nc) },
+		Legacy:    func(nc *nats.Conn) (nats.JetStreamContext, error) { return nc.JetStream() },
+		PID:       l.PID(),
+	}, l.Close, nil
+}
+
+// connectLimit is how long a server of the lab may take to let a client in: the machine is busy.
+const connectLimit = 10 * time.Second
