@@ -17,49 +17,65 @@ type ackSubject struct {
 const ackPrefix = "$JS.ACK."
 
 // parseAckSubject parses both forms without garbage; ok is false for any other subject.
+// It reads once, from left to right: the short form is the one that ends behind its
+// five numbers.
 func parseAckSubject(s string) (a ackSubject, ok bool) {
 	if !strings.HasPrefix(s, ackPrefix) {
 		return a, false
 	}
-	// Tokens after the prefix: 7 in the short form, at least 9 in the long one.
-	var tokens [9]string
-	n, rest, more := 0, s[len(ackPrefix):], true
-	for more && n < len(tokens) {
-		tokens[n], rest, more = strings.Cut(rest, ".")
-		n++
+	first, rest, _ := strings.Cut(s[len(ackPrefix):], ".")
+	second, rest, _ := strings.Cut(rest, ".")
+	if more, ok := a.numbers(rest); ok && more == "" {
+		a.stream, a.consumer = first, second
+		return a, true
 	}
-	t := tokens[:]
-	switch {
-	case n == 7:
-	case n == 9:
-		if tokens[0] != "_" {
-			a.domain = tokens[0]
-		}
-		t = tokens[2:]
-	default:
-		return a, false
+	if first != "_" {
+		a.domain = first
 	}
-	a.stream, a.consumer = t[0], t[1]
-	var stamp uint64
-	ok = number(t[2], &a.delivered) && number(t[3], &a.sequence) && number(t[4], &a.consumerSeq) &&
-		number(t[5], &stamp) && number(t[6], &a.pending)
-	a.timestamp = int64(stamp)
-	return a, ok
+	a.stream, rest, _ = strings.Cut(rest, ".")
+	a.consumer, rest, _ = strings.Cut(rest, ".")
+	more, ok := a.numbers(rest)
+	return a, ok && (more == "" || more[0] == '.')
 }
 
-// number parses a decimal without sign; it is the hot path's strconv.
-func number(s string, to *uint64) bool {
-	if len(s) == 0 || len(s) > 19 {
-		return false
+// numbers reads the five numbers at the start of s and gives what follows them.
+func (a *ackSubject) numbers(s string) (more string, ok bool) {
+	var n [5]uint64
+	for i := range n {
+		if i > 0 {
+			if s == "" || s[0] != '.' {
+				return s, false
+			}
+			s = s[1:]
+		}
+		if n[i], s, ok = digits(s); !ok {
+			return s, false
+		}
 	}
-	var n uint64
-	for i := 0; i < len(s); i++ {
+	a.delivered, a.sequence, a.consumerSeq, a.timestamp, a.pending = n[0], n[1], n[2], int64(n[3]), n[4]
+	return s, true
+}
+
+// digits reads the decimal at the start of s, of 19 digits at most, and gives what
+// follows it.
+func digits(s string) (n uint64, more string, ok bool) {
+	i := 0
+	for ; i < len(s); i++ {
 		c := s[i] - '0'
 		if c > 9 {
-			return false
+			break
 		}
 		n = n*10 + uint64(c)
 	}
-	*to = n
-	return true
+	return n, s[i:], 0 < i && i <= 19
+}
+
+// number reads a decimal without sign.
+func number(s string, to *uint64) bool {
+	n, more, ok := digits(s)
+	ok = ok && more == ""
+	if ok {
+		*to = n
+	}
+	return ok
 }
