@@ -39,7 +39,7 @@ reader/session/simulate       > reader/session reader/session/simulate/model
 reader/session/simulate/model >
 reader/session/simulate/mutants >
 reader/doctor       > reader reader/session
-reader/readerprom   > reader
+reader/readerprom   > reader reader/session
 scripts/pack        >
 '
 

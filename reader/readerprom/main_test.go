@@ -1,0 +1,15 @@
+package readerprom_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/an-open-reader/nats-reader/chaos/lab"
+)
+
+func TestMain(m *testing.M) {
+	lab.Main()
+	lab.SideBySide(4)
+	goleak.VerifyTestMain(m)
+}
