@@ -68,6 +68,7 @@ func runFlags() []cli.Flag {
 		formatFlag(),
 		boolFlag(flagJSON, "", "short for --format json"),
 		boolFlag(flagQuiet, "", "tell nothing on stderr while it runs"),
+		metricsFlag(),
 		boolFlag(flagDryRun, "", "print the plans as they would be played, and start nothing"),
 		boolFlag(flagAllowServerFaults, "", "faults may touch a whole stream on a server that is not the lab's"),
 		&cli.StringFlag{Name: flagTargetName, Usage: "the `STREAM` that a destructive fault may destroy there: the run makes it, and removes it"},
@@ -105,12 +106,17 @@ func (p *program) chaosRun(c *cli.Context) error {
 	if err := w.reports.open(); err != nil {
 		return err
 	}
+	shown, end, err := p.metricsOf(c.Context, c)
+	if err != nil {
+		return err
+	}
+	defer end()
 	foreign, done, err := p.foreignServer(c, w)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return p.playJobs(c.Context, w, foreign)
+	return p.playJobs(c.Context, w, foreign, shown)
 }
 
 // runPlanOf reads all that can be wrong before anything is started.

@@ -71,7 +71,7 @@ func loginOf(s settings) *url.Userinfo {
 }
 
 // playJobs plays every job, a few at a time, and reports.
-func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign) error {
+func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign, shown *metrics) error {
 	for _, j := range w.jobs {
 		if err := w.options(j, foreign, 0).Check(); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign)
 		free <- struct{}{}
 		playing.Go(func() {
 			defer func() { <-free }()
-			runs[i] = w.play(ctx, j, foreign, began, show)
+			runs[i] = w.play(ctx, j, foreign, began, show, shown)
 		})
 	}
 	playing.Wait()
@@ -104,13 +104,16 @@ func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign)
 }
 
 // play plays one job. One that is not to begin any more is told as a run that was not judged.
-func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began time.Time, show *progressShow) (r result.Run) {
+func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began time.Time, show *progressShow, shown *metrics) (r result.Run) {
+	var watch *runWatch
+	defer func() { watch.over(r) }()
 	defer func() {
 		if v := recover(); v != nil {
 			r = unplayed(j, fmt.Sprintf("a panic: %v", v), exitCannotJudge)
 			fmt.Fprintf(show.trace(), "plan %s, target %s: %v\n%s\n", j.plan.Name, j.target.Name(), v, debug.Stack()) //nolint:errcheck // there is nobody else to tell
 		}
 	}()
+	watch = shown.begins(j)
 	left, in := w.timeLeft(began)
 	switch {
 	case ctx.Err() != nil:
@@ -119,7 +122,12 @@ func (w runPlan) play(ctx context.Context, j job, foreign *run.Foreign, began ti
 		return unplayed(j, fmt.Sprintf("the %s of --%s were over before it began", w.timeout, flagTimeout), exitCannotJudge)
 	}
 	o := w.options(j, foreign, left)
-	o.Progress = show.told(j)
+	tell := show.told(j)
+	o.Progress = func(p run.Progress) {
+		watch.progress(p)
+		tell(p)
+	}
+	o.Opened = watch.opened
 	o.Stderr = show.stderr()
 	o.Trace = show.trace()
 	r, err := run.Run(ctx, o)

@@ -46,6 +46,7 @@ func (p *program) readCommand() *cli.Command {
 		&cli.StringFlag{Name: flagFormat, Usage: "`raw|json|headers`: what of a message is written", Value: "raw", DefaultText: "raw"},
 		boolFlag(flagJSON, "", "short for --format json"),
 		boolFlag(flagNull, "", "end each message with NUL in place of a newline", "0"),
+		metricsFlag(),
 	}
 	return &cli.Command{
 		Name: "read", Usage: "write the messages of a stream to stdout, for pipes",
@@ -62,6 +63,7 @@ type reading struct {
 	resume *resumeFile // nil: no position is kept
 	limit  uint64      // messages to go; 0: no limit
 	acks   bool        // a durable
+	shown  *metrics    // nil: nobody is shown any
 }
 
 func (p *program) read(c *cli.Context) error {
@@ -79,10 +81,15 @@ func (p *program) read(c *cli.Context) error {
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
+	shown, end, err := p.metricsOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer end()
 	// A pipe whose other end is gone ends us at once, not with the next message.
 	unwatch := watchOutput(p.stdout, stop)
 	defer unwatch()
-	run := &reading{out: out, resume: resume, limit: c.Uint64(flagCount), acks: cfg.Durable != ""}
+	run := &reading{out: out, resume: resume, limit: c.Uint64(flagCount), acks: cfg.Durable != "", shown: shown}
 	err = p.readAll(ctx, s, cfg, run)
 	switch {
 	case c.Context.Err() != nil:
@@ -113,9 +120,15 @@ func (p *program) readAll(ctx context.Context, s settings, cfg reader.Config, ru
 		away.follows(e)
 		run.resume.moves(e)
 	}
+	if err := run.shown.observe("", &cfg); err != nil {
+		return err
+	}
 	p.warnFilters(ctx, js, cfg.Stream, cfg.Subjects)
 	if run.reader, err = openReader(ctx, s, js, cfg); err != nil {
 		return err
+	}
+	if err := run.shown.add("", cfg, run.reader); err != nil {
+		return errors.Join(err, closeReader(ctx, run.reader))
 	}
 	if run.acks {
 		p.note("warning: messages of durable %s are acked here: nobody else gets them", cfg.Durable)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -86,5 +87,26 @@ func TestReadmeHasTheFlagsOfChaos(t *testing.T) {
 				t.Errorf("chaos %s --%s is not in the README", c.Name, name)
 			}
 		}
+	}
+}
+
+// The table of the metrics of chaos run is that of the program.
+func TestReadmeMetricsOfRuns(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	table.WriteString("\n| metric of `chaos run` | type | says |\n|---|---|---|\n")
+	for _, m := range allRunMetrics() {
+		name := m.Name
+		if own := m.Labels[2:]; len(own) > 0 { // plan and target are common to all
+			name += "{" + strings.Join(own, ",") + "}"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, m.Type, m.Help)
+	}
+	table.WriteString("\n")
+	if !strings.Contains(string(text), table.String()) {
+		t.Errorf("the table of metrics in README.md is to be%s", table.String())
 	}
 }

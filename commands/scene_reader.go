@@ -64,11 +64,17 @@ const openedAtOnce = 50
 func (c *watched) open(ctx context.Context) error {
 	s := c.s
 	s.timeout *= time.Duration(1 + len(c.readers)/openedAtOnce)
+	if err := c.plan.metrics.observe(c.name, &c.cfg); err != nil {
+		return err
+	}
 	r, err := openReader(ctx, s, c.read, c.cfg)
 	if err != nil {
 		return err
 	}
 	c.r = r
+	if err := c.plan.metrics.add(c.name, c.cfg, r); err != nil {
+		return err
+	}
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.reading.Go(func() { defer c.plan.guard(); c.consume(reading) })

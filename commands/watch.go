@@ -74,6 +74,7 @@ func (p *program) watchCommand() *cli.Command {
 		&cli.StringFlag{Name: flagRecord, Usage: "keep the run in `FILE`, as JSON lines"},
 		&cli.StringFlag{Name: flagReplay, Usage: "play the run in `FILE` again"},
 		&cli.Float64Flag{Name: flagSpeed, Usage: "`TIMES` as fast, of a replay", Value: 1},
+		metricsFlag(),
 		formatFlag(),
 		boolFlag(flagJSON, "", "short for --format json"),
 		&cli.StringSliceFlag{Name: flagInject, Usage: "`FAULT@5s+10s`: make a fault, may be repeated"},
@@ -119,6 +120,12 @@ func (p *program) watch(c *cli.Context) error {
 		}
 	}
 	defer p.closeJournal(plan.journal)
+	shown, end, err := p.metricsOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer end()
+	plan.metrics = shown
 	return p.watchRun(ctx, stop, c.Context, s, plan)
 }
 

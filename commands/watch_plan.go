@@ -36,6 +36,7 @@ type watchPlan struct {
 	record      string // the file to keep the run in; "": none
 	replay      string // the file to play; "": none
 	speed       float64
+	metrics     *metrics // nil: nobody is shown any
 	view        *watchView
 	*crashes
 	over <-chan struct{} // closed when somebody asks for the end; nil: nobody can
@@ -181,7 +182,7 @@ func (w *watchPlan) readReplay(c *cli.Context) error {
 	case c.NArg() > 0:
 		return usage{problem: fmt.Sprintf("watch --%s reads no stream: %q is one too many", flagReplay, c.Args().First())}
 	}
-	for _, name := range []string{flagDemo, flagDemoNodes, flagInject, flagDuration, flagRecord, flagArm, flagJSON, flagFormat} {
+	for _, name := range []string{flagDemo, flagDemoNodes, flagInject, flagDuration, flagRecord, flagArm, flagMetrics, flagJSON, flagFormat} {
 		if c.IsSet(name) {
 			return usage{problem: fmt.Sprintf("flags --%s and --%s do not go together", flagReplay, name), hint: "a replay makes nothing happen: leave out --" + name}
 		}

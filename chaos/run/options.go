@@ -16,6 +16,7 @@ import (
 	"github.com/an-open-reader/nats-reader/chaos/plan"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
 	"github.com/an-open-reader/nats-reader/chaos/target"
+	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // Options say what to run.
@@ -31,6 +32,8 @@ type Options struct {
 	Timeout time.Duration
 	// Progress is told what happens, from several goroutines; it must be quick. nil: nobody is.
 	Progress func(Progress)
+	// Opened is given the status of our reader once it is open; nil: nobody is. It must be quick.
+	Opened func(status func() reader.Status)
 	// Stderr takes what outside programs write there; nil: it is thrown away.
 	Stderr io.Writer
 	// Trace takes the stack of a panic, of a target or of ours; nil: it is thrown away.

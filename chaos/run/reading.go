@@ -77,6 +77,10 @@ func (r *run) input(t *reading) target.Input {
 			t.mu.Lock()
 			t.status = status
 			t.mu.Unlock()
+			if r.options.Opened != nil {
+				defer r.crew.catch("the news of an open reader")
+				r.options.Opened(status)
+			}
 		},
 		Report: func(m target.Report) { r.report(m) },
 	}
