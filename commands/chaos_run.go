@@ -236,7 +236,11 @@ func againOf(c *cli.Context, word string, j job) string {
 			}
 		default:
 			if layerOf(c, name) == layerFlag {
-				line = append(line, "--"+name, redact(fmt.Sprint(value)))
+				text := fmt.Sprint(value)
+				if name == flagServer {
+					text = hideLogins(text)
+				}
+				line = append(line, "--"+name, redact(text))
 			}
 		}
 	}

@@ -135,7 +135,7 @@ func (p *program) trace(s settings, format string, args ...any) {
 
 // loginProblem names the flag of a file that cannot be read.
 func loginProblem(s settings, err error) error {
-	u := usage{problem: "login: " + strings.TrimPrefix(err.Error(), "nats: "), cause: err}
+	u := usage{problem: redact("login: " + strings.TrimPrefix(err.Error(), "nats: ")), cause: err}
 	var file *fs.PathError
 	if !errors.As(err, &file) {
 		return u
@@ -145,7 +145,7 @@ func loginProblem(s settings, err error) error {
 		{flagTLSKey, s.context.Key(), "TLS key"}, {flagTLSCA, s.context.CA(), "TLS certificate authorities"},
 	} {
 		if f.path != "" && (f.path == file.Path || strings.HasPrefix(f.path, "~")) {
-			u.problem = f.what + ": " + file.Error()
+			u.problem = redact(f.what + ": " + file.Error())
 			u.hint = fmt.Sprintf("check the file that --%s, its variable or the context names", f.flag)
 			break
 		}
@@ -153,9 +153,10 @@ func loginProblem(s settings, err error) error {
 	return u
 }
 
-// noConnection says in one line which server did not let us in, and why.
+// noConnection says in one line which server did not let us in, and why, without
+// secrets: it gets into reports, too.
 func noConnection(s settings, err error) error {
-	servers := s.servers()
+	servers := hideLogins(s.servers())
 	u := usage{cause: err}
 	var network *net.OpError
 	var file *fs.PathError
@@ -175,6 +176,7 @@ func noConnection(s settings, err error) error {
 		u.problem = fmt.Sprintf("no connection to %s: %v", servers, err)
 		u.hint = "check --server, --context and the TLS flags"
 	}
+	u.problem = redact(u.problem)
 	return u
 }
 

@@ -40,14 +40,14 @@ func (c *crashes) err() error {
 	if c.value == nil {
 		return nil
 	}
-	u := usage{problem: fmt.Sprintf("a bug of nats-reader: %v", c.value)}
+	u := usage{problem: redact(fmt.Sprintf("a bug of nats-reader: %v", c.value))}
 	f, err := os.CreateTemp("", "nats-reader-crash-*.txt")
 	if err != nil {
 		u.hint = "the trace could not be written: " + err.Error()
 		return u
 	}
 	u.hint = "please report it with the trace in " + f.Name()
-	if _, err = fmt.Fprintf(f, "nats-reader: %v\n\n%s", c.value, c.stack); err != nil {
+	if _, err = f.WriteString(redact(fmt.Sprintf("nats-reader: %v\n\n%s", c.value, c.stack))); err != nil {
 		u.hint = "the trace could not be written: " + err.Error()
 	}
 	if err := f.Close(); err != nil {

@@ -37,7 +37,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	p := &program{stdin: stdin, stdout: results, stderr: stderr, version: versionOf(version)}
 	defer func() {
 		if v := recover(); v != nil {
-			fmt.Fprintf(stderr, "nats-reader: error: a bug of nats-reader: %v\n%s", v, debug.Stack())
+			fmt.Fprint(stderr, redact(fmt.Sprintf("nats-reader: error: a bug of nats-reader: %v\n%s", v, debug.Stack())))
 			code = exitCannotJudge
 		}
 	}()

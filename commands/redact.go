@@ -14,8 +14,12 @@ const hidden = "xxxxx"
 var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s,"']*@`)
 
 // loginWithoutScheme finds user:password@host where the scheme was left out,
-// which nats.go accepts as a server.
-var loginWithoutScheme = regexp.MustCompile(`(^|[\s,"'=])[^\s,:/@"'=]+:[^\s,/@"']+@([A-Za-z0-9.\[-])`)
+// which nats.go accepts as a server; tokenWithoutScheme finds token@host:port, and
+// leaves addresses of mail alone.
+var (
+	loginWithoutScheme = regexp.MustCompile(`(^|[\s,"'=])[^\s,:/@"'=]+:[^\s,/@"']+@([A-Za-z0-9.\[-])`)
+	tokenWithoutScheme = regexp.MustCompile(`(^|[\s,"'=])[^\s,:/@"'=]+@([A-Za-z0-9.-]+:[0-9]|\[[0-9a-fA-F:.]+\])`)
+)
 
 // seeds are nkey seeds: the private half of a key.
 var seeds = regexp.MustCompile(`\bS[UAONCXP][A-Z2-7]{50,}\b`)
@@ -28,6 +32,7 @@ var tokens = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Z
 func redact(text string) string {
 	text = userinfo.ReplaceAllString(text, "${1}"+hidden+"@")
 	text = loginWithoutScheme.ReplaceAllString(text, "${1}"+hidden+"@${2}")
+	text = tokenWithoutScheme.ReplaceAllString(text, "${1}"+hidden+"@${2}")
 	text = seeds.ReplaceAllString(text, hidden)
 	return tokens.ReplaceAllString(text, hidden)
 }
@@ -47,7 +52,14 @@ func hasLogin(servers string) bool {
 }
 
 // withoutLogin takes the logins out of comma-separated servers.
-func withoutLogin(servers string) string {
+func withoutLogin(servers string) string { return loginsAs("", servers) }
+
+// hideLogins puts xxxxx in the place of the logins of comma-separated servers, also
+// where they are no URLs: then no pattern finds what is secret in them.
+func hideLogins(servers string) string { return loginsAs(hidden+"@", servers) }
+
+// loginsAs writes something else for each login, with the "@" behind it.
+func loginsAs(other, servers string) string {
 	var out []string
 	for server := range strings.SplitSeq(servers, ",") {
 		server = strings.TrimSpace(server)
@@ -57,7 +69,10 @@ func withoutLogin(servers string) string {
 		} else {
 			scheme += "://"
 		}
-		out = append(out, scheme+rest[strings.LastIndexByte(rest, '@')+1:])
+		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+			rest = other + rest[at+1:]
+		}
+		out = append(out, scheme+rest)
 	}
 	return strings.Join(out, ",")
 }

@@ -15,6 +15,8 @@ func TestRedactTakesEverySecretOut(t *testing.T) {
 		"tls://ann:secret@[::1]:4222/",
 		"dial ann:secret@host:4222: refused",
 		"servers=ann:secret@host",
+		"no server at secret@host:4222: refused",
+		"no server at secret@[::1]:4222: refused",
 		"seed SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY",
 		"jwt eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiJTRUNSRVQifQ.c2VjcmV0LXNpZw",
 	} {
@@ -36,6 +38,7 @@ func TestRedactLeavesTheRest(t *testing.T) {
 		"fault drop-message(nth=3)@5s+10s",
 		"stream S at sequence 5: mail me at ann@example.org",
 		"2026-01-31T12:00:00Z",
+		"half-open@10s+5s on 127.0.0.1:4222",
 	} {
 		if got := redact(text); got != text {
 			t.Errorf("redact(%q) = %q", text, got)
