@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 )
 
 // readingChecks are about who pulls, and who hears the answers.
@@ -12,7 +12,7 @@ func readingChecks() []Check {
 	return []Check{
 		{
 			ID: idDeaf, Title: "deaf reader", Severity: Critical, run: deaf,
-			Means: "Messages wait, no pull of the consumer waits in any look, nothing is delivered, and yet pulls do arrive: it outlived its inactive threshold within the watch, or a pull was heard.",
+			Means: "Messages wait, no pull of the consumer waits in any look, nothing is delivered, and yet its reader is there: the consumer outlived its inactive threshold within the watch, a pull was heard, or its owner in nats-reader.owner holds inboxes of attempt after attempt.",
 			Why:   "The reader asks, and the server has nowhere to send the answers, or refuses every pull: it will never read again by itself, and its connection and its consumer look healthy.",
 			Do:    "Restart the reader, or have it make a new subscription and a new consumer; then find out who took its subscription.",
 		},
@@ -42,7 +42,11 @@ func deaf(s *subject) (found []Finding) {
 	for i := range s.Consumers {
 		c := &s.Consumers[i]
 		pulls := s.heard(c)
-		if !c.still() || !s.outlived(c) && len(pulls) == 0 {
+		by, attempts := s.holders.recovers(c)
+		if by != nil && s.replaced(c) {
+			by = nil // left behind
+		}
+		if !c.still() || !s.outlived(c) && len(pulls) == 0 && by == nil {
 			continue
 		}
 		s.deaf[c] = true
@@ -55,6 +59,12 @@ func deaf(s *subject) (found []Finding) {
 		if s.outlived(c) {
 			facts = append(facts, figures("inactive_threshold", c.Config.InactiveThreshold, "proof", fmt.Sprintf("it is still there after %s: the server would have deleted it without pulls", age(c.span())))...)
 		}
+		if by != nil {
+			if !s.outlived(c) && len(pulls) == 0 {
+				text = fmt.Sprintf("its reader is there and tries to replace it again and again, %s, and nothing is delivered", waits(c))
+			}
+			facts = append(facts, figures("proof", fmt.Sprintf("its owner, connection %s, holds inboxes of attempts %s in turn, and not that of this consumer", by, strings.Trim(fmt.Sprint(attempts), "[]")))...)
+		}
 		for _, p := range pulls {
 			facts = append(facts, figures("pulls_heard", fmt.Sprintf("%d in %s to inbox %s", p.Count, age(s.Heard.For), p.Inbox))...)
 		}
@@ -66,6 +76,9 @@ func deaf(s *subject) (found []Finding) {
 		if c.NextSize > 0 {
 			facts = append(facts, figures("next_message", fmt.Sprintf("%d bytes", c.NextSize))...)
 			steps = append(steps, fmt.Sprintf("if its pulls have max_bytes below %d, raise it: such a pull is refused (409 Message Size Exceeds MaxBytes) for ever", c.NextSize))
+		}
+		if by != nil {
+			steps = append([]string{"read its log, or watch its events: it says what refuses or swallows the consumers it wants to make (permission, consumer limit, a node that is down)"}, steps...)
 		}
 		if len(pulls) == 0 {
 			steps = append(steps, listenStep(c))
@@ -111,122 +124,6 @@ func (s *subject) makerFigures(c *Consumer) []Figure {
 	default:
 		return nil
 	}
-}
-
-// noPuller is the same picture without the proof.
-func noPuller(s *subject) (found []Finding) {
-	for i := range s.Consumers {
-		c := &s.Consumers[i]
-		switch {
-		case c.lapsed() && (s.Consumer == c.Name || c.Lapsed && !s.replaced(c)):
-			f := on(c, Warning, fmt.Sprintf("%s, nobody pulled, and it is gone: it lapsed, or was deleted", waits(c)),
-				figures("num_pending", c.last().Pending, "num_waiting", "0 in every look", "inactive_threshold", c.Config.InactiveThreshold, "last_seen", stamp(c.last().Time)),
-				"look whether the process that reads it runs; a reader must make its consumer again", "see who deletes consumers: $ nats events --js-advisory")
-			f.Cause = "lapsed"
-			found = append(found, f)
-		case !c.watched() || s.deaf[c]:
-		case c.push():
-			if c.every(func(at Sample) bool { return !at.PushBound && at.Pending > 0 && !at.Paused }) && !c.moved() {
-				found = append(found, on(c, Warning, fmt.Sprintf("%s and nobody is subscribed to %s", waits(c), c.Config.DeliverSubject),
-					figures("deliver_subject", c.Config.DeliverSubject, "num_pending", c.last().Pending, "push_bound", "false in every look", "idle", age(c.idle())),
-					"start its subscriber, or delete the consumer if nobody needs it", infoCommand(c)))
-			}
-		case c.abandoned():
-			found = append(found, s.abandonment(c))
-		case c.still() && !c.working() && !s.alive(c):
-			found = append(found, s.missingPuller(c))
-		}
-	}
-	return found
-}
-
-// alive says that a reader of nats-reader holds the consumer's inbox, or may: it
-// sends no pull while its caller does not take what it has buffered, and one that
-// does lapses by itself.
-func (s *subject) alive(c *Consumer) bool {
-	return s.holders.holds(c) != nil || c.ours()
-}
-
-// listenStep is how pulls are heard, with its price.
-func listenStep(c *Consumer) string {
-	return "listen for pulls and their inbox, which hides 503 answers from clients for 3s: " + doctorCommand(c, " --listen")
-}
-
-// lapsed says that it disappeared while messages waited and nobody pulled.
-func (c *Consumer) lapsed() bool {
-	return c.Gone && len(c.Samples) > 0 && !c.push() && !c.moved() && c.every(func(at Sample) bool { return at.Waiting == 0 && at.Pending > 0 })
-}
-
-// replaced says that its reader reads on with another consumer: one that is named
-// alike, or was made by the same process, is read from.
-func (s *subject) replaced(c *Consumer) bool {
-	mark := process(c.Name)
-	return slices.ContainsFunc(s.Consumers, func(other Consumer) bool {
-		return other.Stream == c.Stream && other.Name != c.Name && other.used() &&
-			(stemOf(other.Name) == stemOf(c.Name) || c.owner() != "" && other.owner() == c.owner() || mark != "" && process(other.Name) == mark)
-	})
-}
-
-// longPause is the longest pause that a reader is believed to make between two
-// polls: so long ago it took messages, and it may come back for more.
-const longPause = 10 * time.Minute
-
-func (s *subject) missingPuller(c *Consumer) Finding {
-	facts := append(c.stillFigures(), s.makerFigures(c)...)
-	t := c.Config.InactiveThreshold
-	decide := "a pull that is heard decides between deaf and gone: --listen"
-	switch {
-	case t > 0 && t < time.Hour:
-		decide = fmt.Sprintf("it is deaf if it outlives its inactive threshold of %s, and nobody pulls if it lapses", t)
-		facts = append(facts, figures("inactive_threshold", t)...)
-	case t > 0:
-		facts = append(facts, figures("inactive_threshold", t)...)
-	}
-	steps := []string{"look whether the process that reads it runs, and whether its handler returns"}
-	if t > 0 && t < time.Hour {
-		steps = append(steps, "watch it for longer than its threshold: "+doctorCommand(c, fmt.Sprintf(" --for %s", (t+lateness+time.Second/2).Round(time.Second)+time.Second)))
-	}
-	if t == 0 {
-		steps = append(steps, "if it polls at times, watch it for longer than one of its pauses: "+doctorCommand(c, " --for 60s"))
-	}
-	steps = append(steps,
-		listenStep(c),
-		"restart the reader; it reads on where the consumer stands",
-		"if nobody needs the consumer any more, delete it: $ nats consumer rm "+word(c.Stream)+" "+word(c.Name),
-	)
-	state := "dead, stalled or deaf"
-	if since, ever := c.sinceDelivery(); t == 0 && ever && since < longPause {
-		state = "between two polls, dead, stalled or deaf"
-	}
-	text := fmt.Sprintf("%s and nobody pulls: its reader is %s; %s", waits(c), state, decide)
-	return on(c, Warning, text, facts, steps...)
-}
-
-// abandoned says that messages were handed out, the time to acknowledge them is
-// over, and nobody is there to be given them again. At the ack limit another check
-// tells it.
-func (c *Consumer) abandoned() bool {
-	since, ever := c.sinceDelivery()
-	return c.watched() && !c.push() && c.acked() && !c.moved() && !c.paused() && !c.grouped() && ever && c.ackWait() > 0 &&
-		since > c.ackWait()+time.Second && c.last().AckFloor.Stream == c.first().AckFloor.Stream &&
-		c.every(func(at Sample) bool { return at.Waiting == 0 && at.AckPending > 0 && !c.full(at) })
-}
-
-func (s *subject) abandonment(c *Consumer) Finding {
-	since, _ := c.sinceDelivery()
-	n := c.last().AckPending
-	facts := append(figures("num_ack_pending", n, "ack_wait", c.ackWait(), "last_delivery", age(since)+" ago", "num_waiting", "0 in every look",
-		"num_pending", c.last().Pending, "num_redelivered", c.last().Redelivered), s.makerFigures(c)...)
-	f := on(c, Warning, fmt.Sprintf("abandoned deliveries: %s handed out, neither acknowledged nor asked for again", plural(n, "message")), facts,
-		"restart the reader: the next pull is given all of them again, nothing is lost",
-		infoCommand(c),
-		"if it has a handler that works longer than ack_wait and tells so (InProgress), this is no fault",
-	)
-	f.Cause = "abandoned"
-	if s.holders.holds(c) != nil {
-		f.Severity = Info // a reader of nats-reader that is not asked for messages keeps those it has
-	}
-	return f
 }
 
 // unheard: messages go to an inbox that only a subscription to all inboxes takes.

@@ -22,16 +22,17 @@ type Connection struct {
 	Version string     `json:"version,omitempty"`
 	Start   time.Time  `json:"start"`
 	Stop    *time.Time `json:"stop,omitempty"`
-	Reason  string     `json:"reason,omitempty"`        // why it was closed
-	Own     bool       `json:"own,omitempty"`           // the doctor's
-	Pending int        `json:"pending_bytes"`           // bytes the server could not write yet, at the last look
-	Before  int        `json:"pending_bytes_before"`    // the same at the first look
-	Sent    int64      `json:"out_bytes"`               // to it, those that wait included, at the last look
-	Earlier int64      `json:"out_bytes_before"`        // the same at the first look
-	Got     int64      `json:"out_msgs"`                // messages to it, at the last look
-	Had     int64      `json:"out_msgs_before"`         // the same at the first look
-	Subs    []string   `json:"subscriptions,omitempty"` // inboxes, and what is wide enough to take any inbox
-	Others  int        `json:"other_subscriptions"`     // how many more it has
+	Reason  string     `json:"reason,omitempty"`               // why it was closed
+	Own     bool       `json:"own,omitempty"`                  // the doctor's
+	Pending int        `json:"pending_bytes"`                  // bytes the server could not write yet, at the last look
+	Before  int        `json:"pending_bytes_before"`           // the same at the first look
+	Sent    int64      `json:"out_bytes"`                      // to it, those that wait included, at the last look
+	Earlier int64      `json:"out_bytes_before"`               // the same at the first look
+	Got     int64      `json:"out_msgs"`                       // messages to it, at the last look
+	Had     int64      `json:"out_msgs_before"`                // the same at the first look
+	Subs    []string   `json:"subscriptions,omitempty"`        // inboxes, and what is wide enough to take any inbox
+	Ended   []string   `json:"subscriptions_before,omitempty"` // those of the first look that it has no longer
+	Others  int        `json:"other_subscriptions"`            // how many more it has
 }
 
 // Advisory is what the servers told of by themselves during the watch.

@@ -66,6 +66,11 @@ func (g *gathering) connections(ctx context.Context, first bool) {
 		c := &list[i]
 		was := before[fmt.Sprint(c.Server, " ", c.ID)]
 		c.Before, c.Earlier, c.Had = was.Pending, was.Sent, was.Got
+		for _, sub := range was.Subs {
+			if !slices.Contains(c.Subs, sub) {
+				c.Ended = append(c.Ended, sub)
+			}
+		}
 	}
 	g.f.Connections = &Connections{Complete: complete && g.f.Connections.Complete, List: list, Closed: g.closed(ctx)}
 }

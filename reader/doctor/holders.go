@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,6 +35,8 @@ type holders struct {
 
 type heldInbox struct {
 	counter int64
+	number  int  // of the attempt that subscribed to it
+	ended   bool // it was held at the first look, and is no longer
 	by      *Connection
 }
 
@@ -53,6 +56,9 @@ func holdersOf(all *Connections) holders {
 		for _, sub := range by.Subs {
 			h.add(sub, by)
 		}
+		for _, sub := range by.Ended {
+			h.addReader(sub, by, true)
+		}
 	}
 	return h
 }
@@ -67,17 +73,25 @@ func (h *holders) add(sub string, by *Connection) {
 	} else {
 		h.subjects[sub] = by
 	}
-	tokens := strings.Split(sub, ".")
-	for i, token := range tokens {
+	for token := range strings.SplitSeq(sub, ".") {
 		if !isNUID(token) {
 			continue
 		}
 		h.processes[token[:nuidProcess]] = by
-		if len(tokens) == i+3 && tokens[i+2] == "*" {
-			if _, err := strconv.Atoi(tokens[i+1]); err == nil {
-				h.readers = append(h.readers, heldInbox{counter(token[nuidLength-ownerLength:]), by})
-			}
-		}
+	}
+	h.addReader(sub, by, false)
+}
+
+// addReader keeps an inbox of the shape that readers of nats-reader have: a nuid,
+// the number of the attempt, *.
+func (h *holders) addReader(sub string, by *Connection, ended bool) {
+	tokens := strings.Split(sub, ".")
+	last := len(tokens) - 1
+	if last < 2 || tokens[last] != "*" || !isNUID(tokens[last-2]) {
+		return
+	}
+	if n, err := strconv.Atoi(tokens[last-1]); err == nil {
+		h.readers = append(h.readers, heldInbox{counter(tokens[last-2][nuidLength-ownerLength:]), n, ended, by})
 	}
 }
 
@@ -133,6 +147,34 @@ func (h *holders) holds(c *Consumer) *Connection {
 		}
 	}
 	return nil
+}
+
+// recovers tells that the reader of nats-reader that made a consumer is there, and
+// makes attempt after attempt at another session: it held the inbox of one when the
+// watch began, and that of another when it ended, and never this consumer's, which
+// bears the number of the attempt that made it.
+func (h *holders) recovers(c *Consumer) (by *Connection, attempts []int) {
+	id := c.owner()
+	_, own := cutSerial(c.Name)
+	if len(id) != ownerLength || strings.Trim(id, nuidDigits) != "" || !strings.HasSuffix(c.Name, fmt.Sprintf("-%s-%d", id, own)) {
+		return nil, nil
+	}
+	made, whose, changes := counter(id), int64(0), false
+	for _, inbox := range h.readers {
+		if after := inbox.counter - made; after <= 0 || after >= sameReader*nuidStep {
+			continue
+		}
+		if whose != 0 && whose != inbox.counter || inbox.number <= own {
+			return nil, nil // of several readers it cannot be told which; or it is this consumer's
+		}
+		whose, by, changes = inbox.counter, inbox.by, changes || inbox.ended
+		attempts = append(attempts, inbox.number)
+	}
+	if !changes {
+		return nil, nil
+	}
+	slices.Sort(attempts)
+	return by, attempts
 }
 
 // process gives the mark of the process that made a consumer, by its name: clients

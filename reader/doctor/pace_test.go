@@ -194,11 +194,14 @@ func TestPullsBeyondLimits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits jetstream.ConsumerConfig
+		bytes  int // 0: pulls without max_bytes
 		want   []string
 	}{
-		{"max_batch", jetstream.ConsumerConfig{MaxRequestBatch: 10}, []string{"READER_017"}},
-		{"max_expires", jetstream.ConsumerConfig{MaxRequestExpires: 50 * time.Millisecond}, []string{"READER_017"}},
-		{"within both", jetstream.ConsumerConfig{MaxRequestBatch: 100, MaxRequestExpires: time.Second}, nil},
+		{"max_batch", jetstream.ConsumerConfig{MaxRequestBatch: 10}, 0, []string{"READER_017"}},
+		{"max_expires", jetstream.ConsumerConfig{MaxRequestExpires: 50 * time.Millisecond}, 0, []string{"READER_017"}},
+		{"max_bytes", jetstream.ConsumerConfig{MaxRequestMaxBytes: 1000}, 1001, []string{"READER_017"}},
+		{"within the bytes", jetstream.ConsumerConfig{MaxRequestMaxBytes: 1000}, 1000, nil},
+		{"within both", jetstream.ConsumerConfig{MaxRequestBatch: 100, MaxRequestExpires: time.Second}, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -216,7 +219,15 @@ func TestPullsBeyondLimits(t *testing.T) {
 				pause := time.NewTicker(50 * time.Millisecond)
 				defer pause.Stop()
 				for {
-					if b, err := d.Fetch(100, jetstream.FetchMaxWait(200*time.Millisecond)); err == nil {
+					fetch := func() (jetstream.MessageBatch, error) {
+						return d.Fetch(100, jetstream.FetchMaxWait(200*time.Millisecond))
+					}
+					if c.bytes > 0 {
+						fetch = func() (jetstream.MessageBatch, error) {
+							return d.FetchBytes(c.bytes, jetstream.FetchMaxWait(200*time.Millisecond))
+						}
+					}
+					if b, err := fetch(); err == nil {
 						for m := range b.Messages() {
 							m.Ack() //nolint:errcheck // the judgement is what counts
 						}
