@@ -57,7 +57,7 @@ not come to the end within --limit, or there is nothing to measure on,
 func (p *program) benchCommand() *cli.Command {
 	flags := []cli.Flag{
 		&cli.StringSliceFlag{Name: flagSize, Usage: "`BYTES,...`: sizes of payloads, each on a stream of its own", DefaultText: "128,4096"},
-		&cli.StringSliceFlag{Name: flagCount, Usage: "`N,...`: messages of a stream; one for all sizes, or one for each", DefaultText: "1000000"},
+		&cli.StringSliceFlag{Name: flagCount, Usage: "`N,...`: messages of a stream; one for all sizes, or one for each", DefaultText: "1000000, or fewer that are 512 MiB"},
 		&cli.IntFlag{Name: flagRounds, Usage: "`N` readings of each contestant", Value: 7},
 		&cli.StringSliceFlag{Name: flagOnly, Usage: "`NAME,...`: " + strings.Join(bench.Names(), ", "), DefaultText: "all"},
 		&cli.StringFlag{Name: flagPull, Usage: "`equal|defaults|both`: how much is asked for ahead", Value: pullBoth, DefaultText: pullBoth},
@@ -86,6 +86,7 @@ const (
 	storageMemory     = "memory"
 	defaultBenchBatch = 4096
 	defaultBenchCount = 1_000_000
+	defaultBenchBytes = 512 << 20 // of larger messages there are fewer
 )
 
 // benchPlan is what the command line of bench asks for.
@@ -237,7 +238,9 @@ func loadsOf(c *cli.Context) ([]bench.Load, error) {
 		return nil, err
 	}
 	if !c.IsSet(flagCount) {
-		counts = []int{defaultBenchCount}
+		for _, size := range sizes {
+			counts = append(counts, max(min(defaultBenchCount, defaultBenchBytes/size), 1))
+		}
 	}
 	if len(counts) != 1 && len(counts) != len(sizes) {
 		return nil, usage{problem: fmt.Sprintf("flag --%s: %d numbers for %s", flagCount, len(counts), counted(len(sizes), "size")), hint: "give one for all sizes, or one for each"}

@@ -105,33 +105,46 @@ func (s settings) legacy(nc *nats.Conn) (nats.JetStreamContext, error) {
 	return nc.JetStream(options...)
 }
 
-// benchShow tells on a terminal how far a bench is, in one line that is written over and over: nothing is drawn while
-// a reader is measured.
+// benchShow tells how far a bench is: on a terminal in one line that is written over and over, else in a line for each
+// round. Nothing is drawn while a reader is measured.
 type benchShow struct {
 	*doctorShow
-	began time.Time // of the first reading
-	first int
+	note  func(string, ...any) // where there is no terminal; nil: nobody is told
+	last  string
+	began time.Time // of the first reading of a load
+	first int       // readings before it
 }
 
 func (p *program) benchShow(quiet bool) *benchShow {
-	return &benchShow{doctorShow: p.doctorProgress(quiet)}
+	s := &benchShow{doctorShow: p.doctorProgress(quiet)}
+	if s.to == nil && !quiet {
+		s.note = p.note
+	}
+	return s
 }
 
 func (s *benchShow) told(at bench.Progress) {
-	if s.to == nil {
-		return
-	}
+	head := fmt.Sprintf("%d x %d B", at.Load.Count, at.Load.Size)
 	if at.Reader == "" {
-		s.write(fmt.Sprintf("%d B: filling the stream, %d of %d", at.Load.Size, at.Filled, at.Load.Count))
 		s.began = time.Time{}
+		s.line(head+": filling the stream", fmt.Sprintf(", %d so far", at.Filled))
 		return
 	}
 	if s.began.IsZero() {
 		s.began, s.first = time.Now(), at.Done
 	}
-	text := fmt.Sprintf("%d B, %s pulls, round %d: %s, %d of %d", at.Load.Size, at.Pulls, at.Round, at.Reader, at.Done, at.All)
+	more := fmt.Sprintf(": %s, %d of %d", at.Reader, at.Done, at.All)
 	if left := timeLeftOf(s.began, at.Done-s.first, at.All-s.first); left > 0 {
-		text += ", about " + left.String()
+		more += ", about " + left.String()
 	}
-	s.write(text)
+	s.line(fmt.Sprintf("%s, %s pulls, round %d", head, at.Pulls, at.Round), more)
+}
+
+// line tells where it is; more is for a terminal alone.
+func (s *benchShow) line(text, more string) {
+	s.write(text + more)
+	if s.note != nil && text != s.last {
+		s.note("%s", text)
+	}
+	s.last = text
 }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -18,9 +17,7 @@ func printBench(to io.Writer, w benchPlan, r bench.Result) error {
 	var out strings.Builder
 	switch w.format {
 	case "json":
-		e := json.NewEncoder(&out)
-		e.SetIndent("", "  ")
-		if err := e.Encode(r); err != nil {
+		if err := bench.Encode(&out, r); err != nil {
 			return err
 		}
 	case "markdown":
@@ -33,54 +30,60 @@ func printBench(to io.Writer, w benchPlan, r bench.Result) error {
 }
 
 func writeBenchText(out *strings.Builder, r bench.Result) {
-	for i, s := range r.Series {
-		if i > 0 {
+	for _, s := range r.Series {
+		fmt.Fprintf(out, "%s\n%s\n", fold(s.Title(r)+":", 0), fold(s.Words(r)+".", 0))
+		for _, g := range s.Grids(r) {
+			t := benchTable(g)
+			t.SetStyle(fleetStyle())
+			t.SuppressTrailingSpaces()
 			out.WriteByte('\n')
+			if g.Title != "" {
+				fmt.Fprintf(out, "%s:\n", g.Title)
+			}
+			fmt.Fprintf(out, "%s\n", t.Render())
 		}
-		fmt.Fprintf(out, "%s\n", fold(capital(s.Words(r))+".", 0))
-		t := benchTable(s)
-		style := fleetStyle()
-		t.SetStyle(style)
-		t.SuppressTrailingSpaces()
-		fmt.Fprintf(out, "\n%s\n", t.Render())
-		for _, line := range s.Remarks() {
+		out.WriteByte('\n')
+		for _, line := range append([]string{s.Ahead()}, s.Remarks()...) {
 			fmt.Fprintf(out, "%s\n", fold(printable(line), 0))
 		}
+		out.WriteByte('\n')
 	}
-	fmt.Fprintf(out, "\n%s\n", fold(r.MadeWords(), 0))
+	fmt.Fprintf(out, "%s\n", fold(r.MadeWords(), 0))
 }
 
 func writeBenchMarkdown(out *strings.Builder, r bench.Result) {
 	out.WriteString("# Bench\n")
 	for _, s := range r.Series {
-		fmt.Fprintf(out, "\n## %s\n\n**%s.**\n\n%s\n", report.Plain(s.Title()), report.Plain(capital(s.Words(r))), benchTable(s).RenderMarkdown())
-		for i, line := range s.Remarks() {
-			if i == 0 {
-				out.WriteByte('\n')
+		fmt.Fprintf(out, "\n## %s\n\n**%s.**\n", report.Plain(s.Title(r)), report.Plain(s.Words(r)))
+		for _, g := range s.Grids(r) {
+			if g.Title != "" {
+				fmt.Fprintf(out, "\n%s:\n", report.Plain(capital(g.Title)))
 			}
+			fmt.Fprintf(out, "\n%s\n", benchTable(g).RenderMarkdown())
+		}
+		out.WriteByte('\n')
+		for _, line := range append([]string{s.Ahead()}, s.Remarks()...) {
 			fmt.Fprintf(out, "- %s\n", report.Plain(printable(line)))
 		}
 	}
 	fmt.Fprintf(out, "\n%s\n", report.Plain(r.MadeWords()))
 }
 
-// benchTable has a row for each contestant, medians in its columns, and the ratios to each base.
-func benchTable(s bench.Series) pretty.Writer {
+// benchTable is a table with its numbers at the right.
+func benchTable(g bench.Grid) pretty.Writer {
 	t := pretty.NewWriter()
-	head, rows := s.Table()
-	row := func(cells []string) pretty.Row {
-		var all pretty.Row
+	row := func(cells []string) (all pretty.Row) {
 		for _, c := range cells {
 			all = append(all, c)
 		}
 		return all
 	}
-	t.AppendHeader(row(head))
-	for _, cells := range rows {
+	t.AppendHeader(row(g.Head))
+	for _, cells := range g.Rows {
 		t.AppendRow(row(cells))
 	}
 	var right []pretty.ColumnConfig
-	for n := range head[1:] {
+	for n := range g.Head[1:] {
 		right = append(right, pretty.ColumnConfig{Number: n + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)

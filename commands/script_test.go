@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"stream":    makeStream,
 			"publish":   publish,
 			"consumers": countConsumers,
+			"streams":   countStreams,
 			"code":      expectCode,
 			"nofolder":  expectNoFolder,
 			"kill9":     killInTheMiddle,

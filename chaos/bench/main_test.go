@@ -10,5 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	lab.Main()
+	lab.SideBySide(6)
 	goleak.VerifyTestMain(m)
 }

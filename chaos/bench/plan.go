@@ -38,7 +38,8 @@ type Plan struct {
 	Work        time.Duration // what the caller does with a message takes so long; 0: nothing is done
 	Metadata    bool          // every contestant knows the stream sequence of each message
 	Memory      bool          // the stream is kept in memory, not in files
-	// Limit bounds one reading; 0: a minute, three times the work, and a second for each MiB of the stream.
+	// Limit bounds one reading; 0: a minute, three times the work, and a second for each MiB of the stream, these two
+	// up to 100 hours.
 	Limit time.Duration
 }
 
@@ -111,7 +112,7 @@ func (p Plan) limit(l Load) time.Duration {
 	}
 	const least, rate, most = time.Minute, 1 << 20, 100 * time.Hour
 	seconds := 3*p.Work.Seconds()*float64(l.Count) + float64(l.Size)*float64(l.Count)/rate
-	return least + min(time.Duration(min(seconds, most.Seconds())*float64(time.Second)), most)
+	return least + time.Duration(min(seconds, most.Seconds())*float64(time.Second))
 }
 
 func (p Plan) storage() jetstream.StorageType {

@@ -21,6 +21,7 @@ type reading struct {
 	pulls    Pulls
 	batch    int
 	metadata bool
+	patience time.Duration // how long it may take to close, and to let go when it was stopped
 
 	nc     *nats.Conn
 	js     jetstream.JetStream
@@ -57,10 +58,8 @@ func (r *reading) gaveUp() error {
 	return fmt.Errorf("%w: %w", errEnded, r.last)
 }
 
-// Bounds of the end of a reading.
-const (
-	closeLimit = 5 * time.Second // for a reader to close, and for one that was stopped to let go
-)
+// closeLimit is the patience with a reader that is to end.
+const closeLimit = 5 * time.Second
 
 // ErrStuck marks a reading that did not come to its last message in time.
 var ErrStuck = errors.New("it did not come to the last message")
@@ -103,7 +102,7 @@ func (r *reading) await(ctx context.Context, done <-chan error) error {
 		return err
 	case <-ctx.Done():
 	}
-	limit := time.NewTimer(closeLimit)
+	limit := time.NewTimer(r.patience)
 	defer limit.Stop()
 	select {
 	case <-done:
@@ -111,7 +110,7 @@ func (r *reading) await(ctx context.Context, done <-chan error) error {
 	case <-limit.C:
 	}
 	r.nc.Close()
-	limit.Reset(closeLimit)
+	limit.Reset(r.patience)
 	select {
 	case <-done:
 		return context.Cause(ctx)
@@ -122,7 +121,7 @@ func (r *reading) await(ctx context.Context, done <-chan error) error {
 
 // end closes the reader and its connection.
 func (r *reading) end(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.patience)
 	defer cancel()
 	var err error
 	if r.close != nil {

@@ -18,7 +18,7 @@ type Result struct {
 	Work     time.Duration `json:"work_ns"`
 	Metadata bool          `json:"metadata"`
 	Bases    []string      `json:"bases"`
-	Whole    bool          `json:"whole"` // nothing is missing of what was to be measured
+	Whole    bool          `json:"whole"` // every contestant has read in every round
 
 	Series []Series `json:"series"`
 }

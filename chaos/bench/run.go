@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -52,7 +54,7 @@ func Run(ctx context.Context, s Server, p Plan, told func(Progress)) (r Result, 
 		return Result{}, err
 	}
 	b := &bench{server: s, plan: p, told: told, cpu: s.cpu}
-	r = Result{Schema: Schema, Storage: p.storage().String(), Rounds: p.Rounds, Batch: p.Batch, Work: p.Work, Metadata: p.Metadata, Bases: p.Bases}
+	r = Result{Schema: Schema, Storage: strings.ToLower(p.storage().String()), Rounds: p.Rounds, Batch: p.Batch, Work: p.Work, Metadata: p.Metadata, Bases: append([]string{}, p.Bases...), Series: []Series{}}
 	r.Made = Made{System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Client: nats.Version, Cores: runtime.NumCPU(), Foreign: s.Foreign, Began: time.Now().UTC()}
 	defer func() { r.Made.Ended = time.Now().UTC() }()
 	nc, err := s.Connect(ctx)
@@ -74,7 +76,9 @@ func Run(ctx context.Context, s Server, p Plan, told func(Progress)) (r Result, 
 			return r, err
 		}
 	}
-	r.Whole = true
+	r.Whole = !slices.ContainsFunc(r.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Stopped != "" })
+	})
 	return r, nil
 }
 
@@ -165,7 +169,7 @@ func (b *bench) read(ctx context.Context, c *Contestant, s names, l Load, pulls 
 	r := &reading{
 		tally:  tally{size: l.Size, next: 1, last: uint64(l.Count)},
 		work:   work{each: b.plan.Work},
-		stream: s.stream, subject: s.subject, pulls: pulls, batch: b.plan.Batch, metadata: b.plan.Metadata, wire: &wire{},
+		stream: s.stream, subject: s.subject, pulls: pulls, batch: b.plan.Batch, metadata: b.plan.Metadata, wire: &wire{}, patience: closeLimit,
 	}
 	var err error
 	r.nc, err = b.server.Connect(ctx,
@@ -187,6 +191,9 @@ func (b *bench) read(ctx context.Context, c *Contestant, s names, l Load, pulls 
 		return Reading{}, err
 	}
 	out, err := r.run(ctx, c, b.plan.limit(l), b.cpu)
+	if errors.Is(err, errNotStopped) {
+		return out, err // its connection is closed, and the rest is nobody's any more
+	}
 	if closing := r.end(ctx); closing != nil && err == nil {
 		out.Said = append(out.Said, closing.Error())
 	}

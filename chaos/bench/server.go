@@ -18,9 +18,15 @@ func StartLab(ctx context.Context, binary string) (Server, func() error, error) 
 	if err != nil {
 		return Server{}, nil, err
 	}
+	return OnLab(l), l.Close, nil
+}
+
+// OnLab is a running server of the lab. Connections are as nats.go has them by itself.
+func OnLab(l *lab.Server) Server {
 	return Server{
-		Connect: func(ctx context.Context, options ...nats.Option) (*nats.Conn, error) {
-			nc, err := nats.Connect(l.URL(), append([]nats.Option{nats.Name("nats-reader bench"), nats.Timeout(connectLimit)}, options...)...)
+		Connect: func(_ context.Context, options ...nats.Option) (*nats.Conn, error) {
+			options = append([]nats.Option{nats.Name("nats-reader bench"), nats.Timeout(connectLimit)}, options...)
+			nc, err := nats.Connect(l.URL(), options...)
 			if err != nil {
 				return nil, fmt.Errorf("connect to the lab's server: %w", err)
 			}
@@ -29,7 +35,7 @@ func StartLab(ctx context.Context, binary string) (Server, func() error, error) 
 		JetStream: func(nc *nats.Conn) (jetstream.JetStream, error) { return jetstream.New(nc) },
 		Legacy:    func(nc *nats.Conn) (nats.JetStreamContext, error) { return nc.JetStream() },
 		PID:       l.PID(),
-	}, l.Close, nil
+	}
 }
 
 // connectLimit is how long a server of the lab may take to let a client in: the machine is busy.

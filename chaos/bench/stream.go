@@ -21,6 +21,7 @@ const (
 	// What is sent at most before the server has stored it.
 	fillMessages = 2000
 	fillBytes    = 8 << 20
+	fillSilence  = time.Minute // that the server may take for as much
 	// stored is what a message takes in the store beside payload and subject, at most.
 	stored = 64
 	// storedOnce is what a store takes beside its messages, at most.
@@ -39,6 +40,9 @@ func (b *bench) makeStream(ctx context.Context, l Load) (s names, remove func() 
 	undo, err := chaos.MakeStream(ctx, b.js, config, b.server.Journal)
 	if undo != nil {
 		remove = func() error {
+			if !b.server.Foreign && !b.js.Conn().IsConnected() {
+				return nil // the lab's server has ended, and its store goes with it
+			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 			defer cancel()
 			return undo(ctx)
@@ -75,6 +79,8 @@ func (b *bench) fill(ctx context.Context, s names, l Load) error {
 		payloads[i] = '.'
 	}
 	b.at = Progress{Load: l, Done: b.at.Done}
+	silence := time.NewTimer(fillSilence)
+	defer silence.Stop()
 	answers := make([]jetstream.PubAckFuture, 0, window)
 	for from := 0; from < l.Count; from += window {
 		b.at.Filled = from
@@ -89,6 +95,7 @@ func (b *bench) fill(ctx context.Context, s names, l Load) error {
 			}
 			answers = append(answers, answer)
 		}
+		silence.Reset(fillSilence)
 		for i, a := range answers {
 			n := uint64(from + i + 1)
 			select {
@@ -98,6 +105,8 @@ func (b *bench) fill(ctx context.Context, s names, l Load) error {
 				}
 			case err := <-a.Err():
 				return fmt.Errorf("fill stream %s: message %d: %w", s.stream, n, err)
+			case <-silence.C:
+				return fmt.Errorf("fill stream %s: message %d was not acknowledged within %s", s.stream, n, fillSilence)
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -19,7 +18,7 @@ func (e Entry) Sound() bool {
 // finished says whether a contestant came to the end at least once.
 func (e Entry) finished() bool { return e.Figures.Rate.Median > 0 }
 
-// Measured says whether there is a figure.
+// Measured says whether anything was read.
 func (r Result) Measured() bool {
 	for _, s := range r.Series {
 		for _, e := range s.Entries {
@@ -31,36 +30,42 @@ func (r Result) Measured() bool {
 	return false
 }
 
-// Title says what is read.
-func (s Series) Title() string {
-	return fmt.Sprintf("%d messages of %d B, %s", s.Count, s.Size, map[Pulls]string{Equal: "equal pulls", Defaults: "everyone's defaults"}[s.Pulls])
+// Title says what is read, and how much is asked for ahead.
+func (s Series) Title(r Result) string {
+	pulls := "everyone's defaults"
+	if s.Pulls == Equal {
+		pulls = fmt.Sprintf("equal pulls of %d", r.Batch)
+	}
+	text := fmt.Sprintf("%d x %d B, %s", s.Count, s.Size, pulls)
+	if r.Work > 0 {
+		text += fmt.Sprintf(", %s of work on each", r.Work)
+	}
+	return text
 }
 
-// Words is a series in one sentence, without the full stop: who is the fastest, and ours beside the base.
+// Words is a series in one sentence, without the full stop: who is the fastest, and ours beside the bases.
 func (s Series) Words(r Result) string {
-	head := s.Title()
-	if s.Pulls == Equal {
-		head += fmt.Sprintf(" of %d messages", r.Batch)
-	}
-	if r.Work > 0 {
-		head += fmt.Sprintf(", %s of work on each", r.Work)
-	}
 	fastest, ours := s.best(func(Entry) bool { return true }), s.best(func(e Entry) bool { return e.Ours })
 	if fastest == nil {
-		return head + ": nobody came to the end"
+		return "nobody came to the end"
 	}
-	text := fmt.Sprintf("%s: %s is the fastest with %s messages/s", head, fastest.Name, whole(fastest.Figures.Rate.Median))
+	text := fmt.Sprintf("%s is the fastest with %s messages/s", fastest.Name, short(fastest.Figures.Rate.Median))
+	if r.Work > 0 {
+		text = fmt.Sprintf("%s is the fastest with %ss", fastest.Name, fixed(fastest.Figures.Seconds.Median, 2))
+	}
 	if ours == nil {
 		return text
 	}
-	for i, ratio := range ours.Ratios {
-		lead := "; " + ours.Name + " reads"
-		if i > 0 {
-			lead = ","
+	var ratios []string
+	for _, ratio := range ours.Ratios {
+		if ratio.Rounds > 0 {
+			ratios = append(ratios, fmt.Sprintf("%s the speed of %s with %s its CPU", times(ratio.Rate.Median), ratio.Base, times(ratio.CPU.Median)))
 		}
-		text += fmt.Sprintf("%s %s of what %s does with %s of its CPU a message", lead, times(ratio.Rate.Median), ratio.Base, times(ratio.CPU.Median))
 	}
-	return text
+	if len(ratios) == 0 {
+		return text
+	}
+	return text + "; ours (" + ours.Name + ") has " + strings.Join(ratios, ", and ")
 }
 
 // best is the fastest of some contestants; nil: none of them came to the end.
@@ -73,54 +78,6 @@ func (s Series) best(among func(Entry) bool) *Entry {
 		}
 	}
 	return best
-}
-
-// Table is a series as a head and rows of cells: the medians of each contestant, and its ratios to each base.
-func (s Series) Table() (head []string, rows [][]string) {
-	head = []string{"reader", "msg/s", "min-max", "MB/s", "CPU ns", "server ns", "allocs", "B", "wire B"}
-	bases := s.bases()
-	for _, base := range bases {
-		head = append(head, "speed/"+base, "CPU/"+base)
-	}
-	for _, e := range s.Entries {
-		row := []string{e.Name}
-		f := e.Figures
-		if !e.finished() {
-			row = append(row, "-", "-", "-", "-", "-", "-", "-", "-")
-		} else {
-			server := "-"
-			if f.ServerCPU != nil {
-				server = whole(f.ServerCPU.Median)
-			}
-			row = append(row, whole(f.Rate.Median), whole(f.Rate.Min)+"-"+whole(f.Rate.Max), strconv.FormatFloat(f.Volume.Median, 'f', 1, 64),
-				whole(f.CPU.Median), server, strconv.FormatFloat(f.Allocations.Median, 'f', 2, 64), whole(f.Allocated.Median), whole(f.Wire.Median))
-		}
-		for _, base := range bases {
-			speed, cpu := "-", "-"
-			for _, ratio := range e.Ratios {
-				if ratio.Base == base && ratio.Rounds > 0 {
-					speed, cpu = times(ratio.Rate.Median), times(ratio.CPU.Median)
-				}
-			}
-			row = append(row, speed, cpu)
-		}
-		rows = append(rows, row)
-	}
-	return head, rows
-}
-
-// bases are those that somebody is compared with.
-func (s Series) bases() (names []string) {
-	seen := map[string]bool{}
-	for _, e := range s.Entries {
-		for _, ratio := range e.Ratios {
-			if !seen[ratio.Base] {
-				seen[ratio.Base] = true
-				names = append(names, ratio.Base)
-			}
-		}
-	}
-	return names
 }
 
 // Remarks tell what went wrong, a line each.
@@ -156,24 +113,19 @@ func (r Reading) fault() string {
 	return strings.Join(parts, ", ")
 }
 
-// MadeWords say in one line where and when it was measured.
+// MadeWords say where and when it was measured.
 func (r Result) MadeWords() string {
 	where := "the lab's server"
 	if r.Made.Foreign {
 		where = "a server of others"
 	}
-	text := fmt.Sprintf("%s, nats-reader %s, nats.go %s, nats-server %s (%s), %s, %s, %d cores, %s storage, %d rounds",
-		r.Made.Ended.Format("2006-01-02 15:04 MST"), r.Made.Program, r.Made.Client, r.Made.Server, where, r.Made.Go, r.Made.System, r.Made.Cores,
-		strings.ToLower(r.Storage), r.Rounds)
+	text := fmt.Sprintf("%s, nats-reader %s, nats.go %s, nats-server %s (%s, %s storage), %s, %s, %d cores; medians of %d rounds, per message, and ratios within rounds",
+		r.Made.Ended.Format("2006-01-02 15:04 MST"), r.Made.Program, r.Made.Client, r.Made.Server, where, r.Storage, r.Made.Go, r.Made.System, r.Made.Cores, r.Rounds)
 	if r.Metadata {
 		text += ", with the stream sequence of every message"
 	}
 	if !r.Whole {
 		text += "; it was not finished"
 	}
-	return text + "; medians, and ratios within rounds"
+	return text
 }
-
-func whole(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
-
-func times(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "x" }
