@@ -47,7 +47,7 @@ func (s Series) Title(r Result) string {
 func (s Series) Words(r Result) string {
 	fastest, ours := s.best(func(Entry) bool { return true }), s.best(func(e Entry) bool { return e.Ours })
 	if fastest == nil {
-		return "nobody came to the end"
+		return "nobody read everything"
 	}
 	text := fmt.Sprintf("%s is the fastest with %s messages/s", fastest.Name, short(fastest.Figures.Rate.Median))
 	if r.Work > 0 {
@@ -68,12 +68,12 @@ func (s Series) Words(r Result) string {
 	return text + "; ours (" + ours.Name + ") has " + strings.Join(ratios, ", and ")
 }
 
-// best is the fastest of some contestants; nil: none of them came to the end.
+// best is the fastest of some contestants that read everything; nil: none of them did.
 func (s Series) best(among func(Entry) bool) *Entry {
 	var best *Entry
 	for i := range s.Entries {
 		e := &s.Entries[i]
-		if among(*e) && e.finished() && (best == nil || e.Figures.Rate.Median > best.Figures.Rate.Median) {
+		if among(*e) && e.finished() && e.Sound() && (best == nil || e.Figures.Rate.Median > best.Figures.Rate.Median) {
 			best = e
 		}
 	}
@@ -106,7 +106,11 @@ func (r Reading) fault() string {
 	add(r.Lost, "lost")
 	add(r.Again, "repeated or out of order")
 	add(r.Odd, "not as published")
-	add(r.Reconnects, "reconnects")
+	if r.Reconnects == 1 {
+		parts = append(parts, "1 reconnect")
+	} else {
+		add(r.Reconnects, "reconnects")
+	}
 	for _, said := range r.Said {
 		parts = append(parts, "it said: "+said)
 	}
@@ -115,12 +119,16 @@ func (r Reading) fault() string {
 
 // MadeWords say where and when it was measured.
 func (r Result) MadeWords() string {
+	rounds := fmt.Sprintf("medians of %d rounds", r.Rounds)
+	if r.Rounds == 1 {
+		rounds = "one round"
+	}
 	where := "the lab's server"
 	if r.Made.Foreign {
 		where = "a server of others"
 	}
-	text := fmt.Sprintf("%s, nats-reader %s, nats.go %s, nats-server %s (%s, %s storage), %s, %s, %d cores; medians of %d rounds, per message, and ratios within rounds",
-		r.Made.Ended.Format("2006-01-02 15:04 MST"), r.Made.Program, r.Made.Client, r.Made.Server, where, r.Storage, r.Made.Go, r.Made.System, r.Made.Cores, r.Rounds)
+	text := fmt.Sprintf("%s, nats-reader %s, nats.go %s, nats-server %s (%s, %s storage), %s, %s, %d cores; %s, figures are per message, ratios within a round",
+		r.Made.Ended.Format("2006-01-02 15:04 MST"), r.Made.Program, r.Made.Client, r.Made.Server, where, r.Storage, r.Made.Go, r.Made.System, r.Made.Cores, rounds)
 	if r.Metadata {
 		text += ", with the stream sequence of every message"
 	}
