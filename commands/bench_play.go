@@ -137,7 +137,7 @@ func (s *benchShow) told(at bench.Progress) {
 	if left := timeLeftOf(s.began, at.Done-s.first, at.All-s.first); left > 0 {
 		more += ", about " + left.String()
 	}
-	s.line(fmt.Sprintf("%s, %s pulls, round %d", head, at.Pulls, at.Round), more)
+	s.line(fmt.Sprintf("%s, %s, round %d", head, at.Pulls, at.Round), more)
 }
 
 // line tells where it is; more is for a terminal alone.
