@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 )
@@ -61,9 +60,9 @@ func (p *Proxy) tellRefusal(why string) {
 // reach connects to one server and reads its INFO, with TLS where it is wanted. last tells that no other
 // server is left to try.
 func (p *Proxy) reach(ctx context.Context, u upstream, last bool) (*greetedLink, error) {
-	conn, err := p.dialer.DialContext(ctx, "tcp", u.address)
+	conn, err := p.connectTo(ctx, u)
 	if err != nil {
-		return nil, fmt.Errorf("%w: check the address, and that the server runs", err)
+		return nil, err
 	}
 	wait := p.options.InfoTimeout
 	switch {
@@ -73,12 +72,28 @@ func (p *Proxy) reach(ctx context.Context, u upstream, last bool) (*greetedLink,
 	default:
 		wait = otherInfoTimeout
 	}
-	server, err := p.greetedBy(ctx, u, conn.(*net.TCPConn), wait)
+	server, err := p.greetedBy(ctx, u, conn, wait)
 	if err != nil {
 		conn.Close() //nolint:errcheck // nothing was sent
 		return nil, err
 	}
 	return server, nil
+}
+
+// connectTo opens the connection to one server.
+func (p *Proxy) connectTo(ctx context.Context, u upstream) (link, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.options.DialTimeout)
+	defer cancel()
+	conn, err := p.options.Dial(ctx, "tcp", u.address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: check the address, and that the server runs", err)
+	}
+	l, ok := conn.(link)
+	if !ok {
+		conn.Close() //nolint:errcheck // nothing was sent
+		return nil, fmt.Errorf("connect to %s: what Options.Dial gives is a %T, which has no CloseWrite", u.address, conn)
+	}
+	return l, nil
 }
 
 // secureServer begins TLS as a client.

@@ -20,6 +20,10 @@ type Options struct {
 	Name        string        // in errors and notices; default "proxy"
 	DialTimeout time.Duration // for a connection to the upstream, and for TLS on either side; default 2s, as nats.go's own
 
+	// Dial connects to an upstream where that is not reached directly: through a SOCKS proxy. What it gives needs
+	// CloseWrite, as *net.TCPConn has it. The context ends after DialTimeout. Nil: TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
 	// InfoTimeout is how long an upstream that accepts may take to its INFO, the first thing a server says. A server
 	// that is frozen accepts and is silent: it is passed over then, as one that is down. Default 2s, and 1s
 	// while another upstream is left to try, so that a client with nats.go's own 2s gets in there.
@@ -75,7 +79,6 @@ type Proxy struct {
 	options   Options
 	upstreams []upstream
 	current   atomic.Int32 // the upstream that answered last
-	dialer    net.Dialer
 	meters    [2]meter
 	record    record
 	filters   [2]atomic.Pointer[[]*applied]
@@ -120,13 +123,15 @@ func New(upstream string, o Options) (*Proxy, error) {
 	if o.DialTimeout == 0 {
 		o.DialTimeout = 2 * time.Second
 	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{}).DialContext
+	}
 	if o.APIPrefix != "" && o.APIPrefix[len(o.APIPrefix)-1] != '.' {
 		o.APIPrefix += "."
 	}
 	p := &Proxy{
 		options: o, upstreams: upstreams,
-		dialer: net.Dialer{Timeout: o.DialTimeout},
-		conns:  make(map[*conn]struct{}),
+		conns: make(map[*conn]struct{}),
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
