@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -39,13 +38,17 @@ func (p *program) foreignServer(c *cli.Context, w runPlan) (foreign *run.Foreign
 	if err != nil {
 		return nil, nil, err
 	}
+	login, err := loginOf(s)
+	if err != nil {
+		return nil, nil, err
+	}
 	foreign = &run.Foreign{
-		Servers: withoutLogin(s.servers()), Login: loginOf(s),
+		Servers: withoutLogin(s.servers()), Login: login,
 		Connect: func(ctx context.Context, options ...nats.Option) (*nats.Conn, error) {
 			return p.connectWith(ctx, s, options...)
 		},
 		JetStream: s.jetStream,
-		Proxy:     proxy.Options{APIPrefix: s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first},
+		Proxy:     proxy.Options{APIPrefix: s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first, Dial: s.dial()},
 		Inside:    []nats.Option{plainInside},
 
 		AllowServerFaults: c.Bool(flagAllowServerFaults), TargetName: c.String(flagTargetName), Journal: journal,
@@ -55,20 +58,6 @@ func (p *program) foreignServer(c *cli.Context, w runPlan) (foreign *run.Foreign
 
 // connectTimeout bounds a connection where --timeout means another thing.
 const connectTimeout = 5 * time.Second
-
-// loginOf is the login of the settings where it fits into a URL; nil: it does not.
-func loginOf(s settings) *url.Userinfo {
-	switch {
-	case s.context.User() != "":
-		return url.UserPassword(s.context.User(), s.context.Password())
-	case s.context.Token() != "":
-		return url.User(s.context.Token())
-	}
-	if u, err := url.Parse(s.context.ServerURL()); err == nil {
-		return u.User
-	}
-	return nil
-}
 
 // playJobs plays every job, a few at a time, and reports.
 func (p *program) playJobs(ctx context.Context, w runPlan, foreign *run.Foreign, shown *metrics) error {

@@ -3,10 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"time"
 
@@ -31,7 +28,7 @@ func reconnectDelay(attempts int) time.Duration {
 	return d - time.Duration(rand.Int64N(int64(d)/2))
 }
 
-// connect makes one connection within the time-out, or says why not. extra
+// connect makes one connection within the time-out of each server, or says why not. extra
 // options win; a goroutine closes a connection that comes too late.
 func (p *program) connect(ctx context.Context, s settings, extra ...nats.Option) (*nats.Conn, error) {
 	return p.connectWith(ctx, s, append(p.connectionOptions(s), extra...)...)
@@ -39,9 +36,9 @@ func (p *program) connect(ctx context.Context, s settings, extra ...nats.Option)
 
 // connectWith is connect with these options alone, beside the login and the name.
 func (p *program) connectWith(ctx context.Context, s settings, options ...nats.Option) (*nats.Conn, error) {
-	login, err := s.context.NATSOptions()
+	login, err := s.natsOptions()
 	if err != nil {
-		return nil, loginProblem(s, err)
+		return nil, err
 	}
 	servers := s.servers()
 	type answer struct {
@@ -58,7 +55,8 @@ func (p *program) connectWith(ctx context.Context, s settings, options ...nats.O
 			a.nc.Close()
 		}
 	}
-	limit := time.NewTimer(s.timeout)
+	// Each server has the time that nats.Timeout gives it.
+	limit := time.NewTimer(s.timeout * time.Duration(1+strings.Count(servers, ",")))
 	defer limit.Stop()
 	select {
 	case a := <-made:
@@ -133,53 +131,6 @@ func (p *program) trace(s settings, format string, args ...any) {
 	}
 }
 
-// loginProblem names the flag of a file that cannot be read.
-func loginProblem(s settings, err error) error {
-	u := usage{problem: redact("login: " + strings.TrimPrefix(err.Error(), "nats: ")), cause: err}
-	var file *fs.PathError
-	if !errors.As(err, &file) {
-		return u
-	}
-	for _, f := range []struct{ flag, path, what string }{
-		{flagCreds, s.context.Creds(), "credentials"}, {flagNKey, s.context.NKey(), "nkey"}, {flagTLSCert, s.context.Certificate(), "TLS certificate"},
-		{flagTLSKey, s.context.Key(), "TLS key"}, {flagTLSCA, s.context.CA(), "TLS certificate authorities"},
-	} {
-		if f.path != "" && (f.path == file.Path || strings.HasPrefix(f.path, "~")) {
-			u.problem = redact(f.what + ": " + file.Error())
-			u.hint = fmt.Sprintf("check the file that --%s, its variable or the context names", f.flag)
-			break
-		}
-	}
-	return u
-}
-
-// noConnection says in one line which server did not let us in, and why, without
-// secrets: it gets into reports, too.
-func noConnection(s settings, err error) error {
-	servers := hideLogins(s.servers())
-	u := usage{cause: err}
-	var network *net.OpError
-	var file *fs.PathError
-	switch {
-	case errors.As(err, &file):
-		return loginProblem(s, err)
-	case errors.Is(err, nats.ErrNoServers):
-		u.problem = fmt.Sprintf("no server at %s: connection refused", servers)
-		u.hint = "start a nats-server, or name another with --server or --context; watch --demo brings its own"
-	case refusesLogin(err), strings.Contains(err.Error(), "nkeys not supported"):
-		u.problem = fmt.Sprintf("wrong credentials: the server at %s refuses %s: %v", servers, s.who(), err)
-		u.hint = "set --user and --password, --token, --creds, --nkey or --context"
-	case errors.Is(err, nats.ErrTimeout), errors.As(err, &network) && network.Timeout():
-		u.problem = fmt.Sprintf("no server at %s: no answer within %s", servers, s.timeout)
-		u.hint = "check --server, and --timeout on a slow link"
-	default:
-		u.problem = fmt.Sprintf("no connection to %s: %v", servers, err)
-		u.hint = "check --server, --context and the TLS flags"
-	}
-	u.problem = redact(u.problem)
-	return u
-}
-
 // jetStream gives the JetStream API as the settings address it.
 func (s settings) jetStream(nc *nats.Conn) (jetstream.JetStream, error) {
 	timeout := jetstream.WithDefaultTimeout(s.timeout)
@@ -188,10 +139,10 @@ func (s settings) jetStream(nc *nats.Conn) (jetstream.JetStream, error) {
 		prefix, domain = s.at.APIPrefix, s.at.Domain
 	}
 	switch {
-	case prefix != "":
-		return jetstream.NewWithAPIPrefix(nc, prefix, timeout)
 	case domain != "":
 		return jetstream.NewWithDomain(nc, domain, timeout)
+	case prefix != "":
+		return jetstream.NewWithAPIPrefix(nc, prefix, timeout)
 	default:
 		return jetstream.New(nc, timeout)
 	}

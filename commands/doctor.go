@@ -80,6 +80,7 @@ type doctorPlan struct {
 	remove   bool
 	allRows  bool
 	quiet    bool
+	colored  bool
 	format   string
 	settings settings
 }
@@ -204,7 +205,11 @@ func (p *program) doctorPlan(c *cli.Context) (w doctorPlan, err error) {
 			return w, err
 		}
 	}
-	if err := w.check(c); err != nil || w.from != "" {
+	if err := w.check(c); err != nil {
+		return w, err
+	}
+	if w.colored = p.showsColors(); w.from != "" {
+		w.settings.scheme, err = chooseScheme(c, "")
 		return w, err
 	}
 	if w.settings, err = p.settingsOf(c); err != nil {

@@ -53,12 +53,13 @@ func (p *program) systemAccount(c *cli.Context, own settings) (func(context.Cont
 	}
 	s := own
 	if name := of(flagSystemContext); name != "" {
-		below, err := namedContext(name, flagSystemContext)
+		below, err := namedContext(name, "flag --"+flagSystemContext)
 		if err != nil {
 			return nil, err
 		}
-		login := contextLogin(below)
-		s.context, s.login = below, nameLogin(func(name string) string { return login[name] }, layerContext)
+		if s, err = own.inContext(below); err != nil {
+			return nil, err
+		}
 	} else {
 		if path := of(flagSystemCreds); path != "" {
 			if _, err := os.Stat(atHome(path)); err != nil {

@@ -80,7 +80,7 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 	}
 	if len(r.Fleet) > 0 {
 		t, left := fleetTable(w, r)
-		t.SetStyle(fleetStyle())
+		t.SetStyle(inScheme(fleetStyle(), w.settings.scheme, w.colored))
 		t.SuppressTrailingSpaces()
 		fmt.Fprintf(&out, "\n%s\n%s", t.Render(), left)
 	}

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -32,7 +34,22 @@ const (
 	flagContext        = "context"
 	flagNoContext      = "no-context"
 	flagTrace          = "trace"
+	flagColors         = "colors"
+	flagCertStore      = "certstore"
+	flagCertMatch      = "certstore-match"
+	flagCertMatchBy    = "certstore-match-by"
+	flagCertCAMatch    = "certstore-ca-match"
 )
+
+// contextFields are the fields of a context that the flags stand over.
+var contextFields = map[string]string{
+	flagServer: "url", flagUser: "user", flagPassword: "password", flagToken: "token", flagCreds: "creds", flagNKey: "nkey",
+	flagJWT: "user_jwt", flagSeed: "user_seed", flagTLSCert: "cert", flagTLSKey: "key", flagTLSCA: "ca", flagTLSFirst: "tls_first",
+	flagSocksProxy: "socks_proxy", flagAPIPrefix: "jetstream_api_prefix", flagEventPrefix: "jetstream_event_prefix",
+	flagDomain: "jetstream_domain", flagInboxPrefix: "inbox_prefix", flagColors: "color_scheme",
+	flagCertStore: "windows_cert_store", flagCertMatch: "windows_cert_match", flagCertMatchBy: "windows_cert_match_by",
+	flagCertCAMatch: "windows_ca_certs_match",
+}
 
 // boolFlag is a flag that is off unless it is given; its help says no more.
 func boolFlag(name, category, text string, aliases ...string) cli.Flag {
@@ -53,6 +70,8 @@ func hide(flags []cli.Flag) {
 			f.Hidden = true
 		case *cli.DurationFlag:
 			f.Hidden = true
+		case *cli.StringSliceFlag:
+			f.Hidden = true
 		}
 	}
 }
@@ -67,21 +86,21 @@ func globalFlags() []cli.Flag {
 		}
 		return f
 	}
-	return []cli.Flag{
+	flags := []cli.Flag{
 		text(flagServer, "NATS_URL", "`URL` of the servers, separated by commas", "s"),
-		text(flagUser, "NATS_USER", "`USER` to log in as; a token where no password is given"),
+		text(flagUser, "NATS_USER", "`USER` to log in as; a token where there is no password"),
 		text(flagPassword, "NATS_PASSWORD", "`PASSWORD` of the user"),
 		text(flagToken, "NATS_TOKEN", "`TOKEN` to log in with"),
-		text(flagCreds, "NATS_CREDS", "`FILE` of user credentials"),
-		text(flagNKey, "NATS_NKEY", "`FILE` of a user nkey seed"),
+		text(flagCreds, "NATS_CREDS", "`FILE` of user credentials, or where they are"),
+		text(flagNKey, "NATS_NKEY", "`FILE` of a user nkey seed, or where it is"),
 		text(flagJWT, "NATS_JWT", "user `JWT`, or where it is"),
 		text(flagSeed, "NATS_SEED", "user `SEED`, or where it is"),
 		text(flagTLSCert, "NATS_CERT", "`FILE` of the TLS client certificate"),
 		text(flagTLSKey, "NATS_KEY", "`FILE` of the TLS client key"),
 		text(flagTLSCA, "NATS_CA", "`FILE` of the TLS certificate authorities"),
 		boolFlag(flagTLSFirst, connectionFlags, "TLS handshake before the server's greeting", "tls-first"),
-		&cli.DurationFlag{Name: flagTimeout, EnvVars: []string{"NATS_TIMEOUT"}, Value: 5 * time.Second, Usage: "how long to wait for the connection and for one answer", Category: connectionFlags},
-		text(flagSocksProxy, "NATS_SOCKS_PROXY", "`URL` of a SOCKS5 proxy"),
+		&cli.DurationFlag{Name: flagTimeout, EnvVars: []string{"NATS_TIMEOUT"}, Value: 5 * time.Second, Usage: "how long to wait for a server to connect to, and for one answer", Category: connectionFlags},
+		text(flagSocksProxy, "NATS_SOCKS_PROXY", "`URL` of a SOCKS5 proxy; none: not that of the context"),
 		text(flagAPIPrefix, "", "`PREFIX` of the JetStream API"),
 		text(flagEventPrefix, "", "`PREFIX` of the JetStream advisories"),
 		text(flagDomain, "", "JetStream `DOMAIN`", "domain"),
@@ -90,5 +109,19 @@ func globalFlags() []cli.Flag {
 		text(flagContext, "NATS_CONTEXT", "`NAME` of a natscli context, or a .json file of one"),
 		boolFlag(flagNoContext, connectionFlags, "use no context, not the selected one either"),
 		boolFlag(flagTrace, connectionFlags, "tell what happens to the connection, on stderr"),
+		text(flagColors, "NATS_COLOR", "how tables are drawn: "+strings.Join(tableSchemes(), ", ")),
 	}
+	store := []cli.Flag{
+		text(flagCertStore, "", "Windows certificate store for TLS: `user|machine`"),
+		text(flagCertMatch, "", "which certificate of the store: `QUERY`"),
+		text(flagCertMatchBy, "", "search for it by `subject|issuer`"),
+		&cli.StringSliceFlag{Name: flagCertCAMatch, Usage: "which authority of the store: `QUERY`; repeatable", Category: connectionFlags},
+	}
+	if !hasCertStore {
+		hide(store) // taken, and refused with a word of why
+	}
+	return append(flags, store...)
 }
+
+// hasCertStore says whether this system has a certificate store of Windows.
+const hasCertStore = runtime.GOOS == "windows"

@@ -95,6 +95,9 @@ func (p *program) run(ctx context.Context, args []string) error {
 		return err
 	}
 	app.Metadata = map[string]any{givenFlags: line.given}
+	if err := readDurations(app.Commands); err != nil {
+		return err
+	}
 	return app.RunContext(ctx, append([]string{app.Name}, line.args...))
 }
 

@@ -196,6 +196,9 @@ func (n *normaliser) readFlag(word string, rest []string) ([]string, error) {
 	default:
 		value, rest = rest[0], rest[1:]
 	}
+	if _, isDuration := f.(*cli.DurationFlag); isDuration {
+		value = inHours(value)
+	}
 	n.flags = append(n.flags, givenFlag{flag: f, name: name, text: "--" + f.Names()[0] + "=" + value})
 	n.given[f.Names()[0]] = true
 	return rest, checkValue(f, name, value)
@@ -327,26 +330,26 @@ func takesValue(f cli.Flag) bool {
 
 // checkValue refuses a value that its flag cannot hold, in words.
 func checkValue(f cli.Flag, name, value string) error {
-	bad := func(want string) error {
-		return usage{problem: fmt.Sprintf("flag %s: %q is not %s", dashed(name), value, want)}
+	bad := func(want, right string) error {
+		return usage{problem: fmt.Sprintf("flag %s: %q is not %s", dashed(name), value, want), hint: "write " + right}
 	}
 	switch f.(type) {
 	case *cli.BoolFlag:
 		if _, err := strconv.ParseBool(value); err != nil {
-			return bad("true or false")
+			return bad("true or false", dashed(name)+" or "+dashed(name)+"=false")
 		}
 	case *cli.DurationFlag:
 		if _, err := time.ParseDuration(value); err != nil {
-			return bad("a duration such as 250ms, 2s or 1h")
+			return bad(aDuration, dashed(name)+" 2s")
 		}
 	case *cli.IntFlag:
 		if _, err := strconv.Atoi(value); err != nil {
-			return bad("a whole number")
+			return bad("a whole number", dashed(name)+" 3")
 		}
 	case *cli.Uint64Flag:
 		// All of them count from 1; what is wrong with 0 is told by each.
 		if _, err := strconv.ParseUint(value, 10, 64); err != nil {
-			return bad("a whole number from 1")
+			return bad("a whole number from 1", dashed(name)+" 3")
 		}
 	}
 	return nil

@@ -129,6 +129,7 @@ func (p *program) readUpstream(c *cli.Context, w *proxyPlan) error {
 		}
 	}
 	w.options.APIPrefix = s.context.JSAPIPrefix()
+	w.options.Dial = s.dial()
 	if w.options.UpstreamTLS, w.options.UpstreamTLSFirst, err = upstreamTLS(s); err != nil {
 		return err
 	}

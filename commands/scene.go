@@ -113,7 +113,7 @@ func (c *scene) throughProxy(upstream string) ([]nats.Option, error) {
 		return nil, err
 	}
 	px, err := proxy.New(upstream, proxy.Options{
-		Name: "watch", OnFiring: c.wireActed, APIPrefix: c.s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first,
+		Name: "watch", OnFiring: c.wireActed, APIPrefix: c.s.context.JSAPIPrefix(), UpstreamTLS: config, UpstreamTLSFirst: first, Dial: c.s.dial(),
 		OnNotice: func(n proxy.Notice) { c.lines.note("proxy: " + noticeText(n)) },
 	})
 	if err != nil {

@@ -1,13 +1,13 @@
 package commands
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/nats-io/jsm.go/natscontext"
+	"github.com/nats-io/nats.go"
 	"github.com/urfave/cli/v2"
 
 	"github.com/an-open-reader/nats-reader/chaos"
@@ -17,29 +17,14 @@ import (
 type settings struct {
 	context *natscontext.Context
 	timeout time.Duration
-	name    string // of the connection
-	login   string // who logs in, without the secret, for errors
+	name    string                   // of the connection
+	login   string                   // who logs in, without the secret, for errors
+	written func(flag string) string // where the value of a flag was written, for errors
+	socks   *socksDialer             // nil: no proxy
+	scheme  string                   // how tables are drawn
 	trace   bool
 	at      chaos.Place // where to go instead of where the context says; zero: nowhere else
 }
-
-// layer is where a setting comes from; the highest wins.
-type layer int
-
-const (
-	layerDefault layer = iota
-	layerContext
-	layerEnvironment
-	layerFlag
-)
-
-func (l layer) String() string {
-	return [...]string{"the default", "the context", "the environment", "the flags"}[l]
-}
-
-// loginFlags are one decision: whoever gives a login in one layer does not get
-// half of another login from the layer below.
-var loginFlags = []string{flagUser, flagPassword, flagToken, flagCreds, flagNKey, flagJWT, flagSeed}
 
 func (p *program) settingsOf(c *cli.Context) (settings, error) {
 	below, err := loadContext(c, c.String(flagContext))
@@ -51,39 +36,62 @@ func (p *program) settingsOf(c *cli.Context) (settings, error) {
 
 // settingsFrom puts flags and environment on top of a context.
 func (p *program) settingsFrom(c *cli.Context, below *natscontext.Context) (settings, error) {
-	s := settings{timeout: c.Duration(flagTimeout), name: c.String(flagConnectionName), trace: c.Bool(flagTrace)}
+	s := settings{timeout: c.Duration(flagTimeout), name: strings.TrimSpace(c.String(flagConnectionName)), trace: c.Bool(flagTrace)}
+	s.written = func(flag string) string { return originOf(c, flag, below.Name) }
 	if s.timeout <= 0 {
-		return settings{}, usage{problem: fmt.Sprintf("flag --%s: %s is not above 0", flagTimeout, s.timeout)}
+		return settings{}, usage{problem: fmt.Sprintf("%s: %s is not above 0", originOf(c, flagTimeout, ""), s.timeout), hint: "write --timeout 5s"}
 	}
 	if s.name == "" {
 		s.name = "nats-reader " + p.version
 	}
 	options := []natscontext.Option{
-		natscontext.WithServerURL(servers(c, below)),
+		natscontext.WithServerURL(serversOf(c, below)),
 		natscontext.WithCertificate(pick(c, flagTLSCert, below.Certificate())),
 		natscontext.WithKey(pick(c, flagTLSKey, below.Key())),
 		natscontext.WithCA(pick(c, flagTLSCA, below.CA())),
 		natscontext.WithSocksProxy(pick(c, flagSocksProxy, below.SocksProxy())),
 		natscontext.WithJSEventPrefix(pick(c, flagEventPrefix, below.JSEventPrefix())),
 		natscontext.WithInboxPrefix(pick(c, flagInboxPrefix, below.InboxPrefix())),
-		natscontext.WithWindowsCertStore(below.WindowsCertStore()),
-		natscontext.WithWindowsCertStoreMatchBy(below.WindowsCertStoreMatchBy()),
-		natscontext.WithWindowsCertStoreMatch(below.WindowsCertStoreMatch()),
-		natscontext.WithWindowsCaCertsMatch(below.WindowsCaCertsMatch()...),
 	}
-	if c.Bool(flagTLSFirst) || below.TLSHandshakeFirst() {
+	tlsFirst := below.TLSHandshakeFirst()
+	if layerOf(c, flagTLSFirst) == layerFlag {
+		tlsFirst = c.Bool(flagTLSFirst)
+	}
+	if tlsFirst {
 		options = append(options, natscontext.WithTLSHandshakeFirst())
 	}
-	api, err := apiOptions(c, below)
-	if err != nil {
+	if err := existing(c, flagTLSCert, flagTLSKey, flagTLSCA); err != nil {
 		return settings{}, err
 	}
 	login, err := s.chooseLogin(c, below)
 	if err != nil {
 		return settings{}, err
 	}
-	s.context, err = natscontext.New("", false, append(append(options, api...), login...)...)
-	return s, err
+	store, err := certStoreOptions(c, below)
+	if err != nil {
+		return settings{}, err
+	}
+	options = append(append(append(options, p.apiOptions(c, below)...), login...), store...)
+	if s.context, err = natscontext.New("", false, options...); err != nil {
+		return settings{}, err
+	}
+	if s.scheme, err = chooseScheme(c, below.ColorScheme()); err != nil {
+		return settings{}, err
+	}
+	return s, s.check()
+}
+
+// existing refuses flags and variables whose file does not exist, used or not: as natscli.
+func existing(c *cli.Context, names ...string) error {
+	for _, name := range names {
+		if layerOf(c, name) <= layerContext {
+			continue
+		}
+		if _, err := os.Stat(strings.TrimPrefix(c.String(name), "file://")); err != nil {
+			return usage{problem: originOf(c, name, "") + ": " + err.Error(), hint: hintsOfSettings[name], cause: err}
+		}
+	}
+	return nil
 }
 
 // servers are the URLs to connect to.
@@ -95,17 +103,9 @@ func (s settings) servers() string {
 	return s.at.Servers
 }
 
-// pick gives the value of a text flag: command line, environment, else below.
-func pick(c *cli.Context, name, below string) string {
-	if layerOf(c, name) > layerContext {
-		return c.String(name)
-	}
-	return below
-}
-
-// servers gives the URLs. nats.go lets a login in a URL win over any other: it is
+// serversOf gives the URLs. nats.go lets a login in a URL win over any other: it is
 // taken out where a higher layer brings its own.
-func servers(c *cli.Context, below *natscontext.Context) string {
+func serversOf(c *cli.Context, below *natscontext.Context) string {
 	urls := pick(c, flagServer, below.ServerURL())
 	if highestLogin(c) > max(layerOf(c, flagServer), layerContext) {
 		return withoutLogin(urls)
@@ -113,138 +113,60 @@ func servers(c *cli.Context, below *natscontext.Context) string {
 	return urls
 }
 
-// highestLogin is the highest layer above the context's with a login.
-func highestLogin(c *cli.Context) layer {
-	highest := layerDefault
-	for _, name := range loginFlags {
-		highest = max(highest, layerOf(c, name))
-	}
-	return highest
-}
-
-// layerOf tells where a flag's value comes from; layerDefault: it is not set.
-func layerOf(c *cli.Context, name string) layer {
-	given, _ := c.App.Metadata[givenFlags].(map[string]bool)
-	switch {
-	case given[name]:
-		return layerFlag
-	case c.IsSet(name):
-		return layerEnvironment
-	default:
-		return layerDefault
-	}
-}
-
-// apiOptions chooses between domain and prefix, which are two ways to say one thing.
-func apiOptions(c *cli.Context, below *natscontext.Context) ([]natscontext.Option, error) {
+// apiOptions chooses between domain and prefix, which are two ways to say one thing. As in
+// natscli the domain wins where both are said at one place.
+func (p *program) apiOptions(c *cli.Context, below *natscontext.Context) []natscontext.Option {
 	domain, prefix := layerOf(c, flagDomain), layerOf(c, flagAPIPrefix)
 	switch {
-	case domain != layerDefault && prefix != layerDefault:
-		return nil, usage{problem: "flags --js-domain and --js-api-prefix exclude each other", hint: "the domain D is the prefix $JS.D.API"}
 	case domain != layerDefault:
-		return []natscontext.Option{natscontext.WithJSDomain(c.String(flagDomain))}, nil
+		if prefix != layerDefault {
+			p.note("warning: --%s is not used beside --%s: the domain %s is the prefix $JS.%s.API", flagAPIPrefix, flagDomain, c.String(flagDomain), c.String(flagDomain))
+		}
+		return []natscontext.Option{natscontext.WithJSDomain(c.String(flagDomain))}
 	case prefix != layerDefault:
-		return []natscontext.Option{natscontext.WithJSAPIPrefix(c.String(flagAPIPrefix))}, nil
+		return []natscontext.Option{natscontext.WithJSAPIPrefix(c.String(flagAPIPrefix))}
+	case below.JSDomain() != "":
+		return []natscontext.Option{natscontext.WithJSDomain(below.JSDomain())}
 	default:
-		return []natscontext.Option{natscontext.WithJSDomain(below.JSDomain()), natscontext.WithJSAPIPrefix(below.JSAPIPrefix())}, nil
+		return []natscontext.Option{natscontext.WithJSAPIPrefix(below.JSAPIPrefix())}
 	}
 }
 
-// chooseLogin takes the whole login from the highest layer that has one. A login
-// in the server's URL counts as one of the URL's layer.
-func (s *settings) chooseLogin(c *cli.Context, below *natscontext.Context) ([]natscontext.Option, error) {
-	highest := highestLogin(c)
-	if server := layerOf(c, flagServer); server > layerDefault && server >= highest && hasLogin(c.String(flagServer)) {
-		s.login = "the login in the server's URL"
-		return nil, nil
+// certStoreOptions say which certificate of a Windows store to use. Elsewhere there is
+// none: a context that asks for one is refused when it is used.
+func certStoreOptions(c *cli.Context, below *natscontext.Context) ([]natscontext.Option, error) {
+	store, by, authorities := pick(c, flagCertStore, below.WindowsCertStore()), pick(c, flagCertMatchBy, below.WindowsCertStoreMatchBy()), below.WindowsCaCertsMatch()
+	if layerOf(c, flagCertCAMatch) > layerContext {
+		authorities = c.StringSlice(flagCertCAMatch)
 	}
-	value := func(name string) string {
-		if layerOf(c, name) == highest {
-			return c.String(name)
+	if store != "" && by == "" {
+		by = "subject"
+	}
+	for _, name := range []string{flagCertStore, flagCertMatch, flagCertMatchBy, flagCertCAMatch} {
+		if !hasCertStore && layerOf(c, name) > layerContext {
+			return nil, usage{problem: fmt.Sprintf("flag --%s: only Windows has a certificate store", name), hint: hintCertFiles}
 		}
-		return ""
 	}
-	if highest == layerDefault {
-		value = func(name string) string { return contextLogin(below)[name] }
-		highest = layerContext
-	}
-	if user := value(flagUser); user != "" && value(flagPassword) == "" && highest > layerContext {
-		// As natscli: a user without a password is a token.
-		s.login = "the token in --user of " + highest.String()
-		return []natscontext.Option{natscontext.WithToken(user)}, nil
-	}
-	if value(flagPassword) != "" && value(flagUser) == "" {
-		return nil, usage{problem: "a password without a user", hint: "set --user or NATS_USER as well"}
-	}
-	s.login = nameLogin(value, highest)
 	return []natscontext.Option{
-		natscontext.WithUser(value(flagUser)), natscontext.WithPassword(value(flagPassword)),
-		natscontext.WithToken(value(flagToken)), natscontext.WithCreds(value(flagCreds)),
-		natscontext.WithNKey(value(flagNKey)), natscontext.WithUserJWT(value(flagJWT)),
-		natscontext.WithUserSeed(value(flagSeed)),
+		natscontext.WithWindowsCertStore(store), natscontext.WithWindowsCertStoreMatchBy(by),
+		natscontext.WithWindowsCertStoreMatch(pick(c, flagCertMatch, below.WindowsCertStoreMatch())),
+		natscontext.WithWindowsCaCertsMatch(authorities...),
 	}, nil
 }
 
-func contextLogin(c *natscontext.Context) map[string]string {
-	return map[string]string{
-		flagUser: c.User(), flagPassword: c.Password(), flagToken: c.Token(), flagCreds: c.Creds(),
-		flagNKey: c.NKey(), flagJWT: c.UserJWT(), flagSeed: c.UserSeed(),
-	}
-}
+const hintCertFiles = "--tlscert and --tlskey name the files of a certificate"
 
-// nameLogin says who logs in: the user's name or the kind of secret, never the secret.
-func nameLogin(value func(string) string, from layer) string {
-	switch {
-	case value(flagUser) != "":
-		return fmt.Sprintf("user %q of %s", value(flagUser), from)
-	case value(flagCreds) != "":
-		return "the credentials file of " + from.String()
-	case value(flagNKey) != "":
-		return "the nkey of " + from.String()
-	case value(flagJWT) != "":
-		return "the JWT of " + from.String()
-	case value(flagToken) != "":
-		return "the token of " + from.String()
-	default:
-		return ""
-	}
-}
-
-// loadContext loads the context of a name, or the one selected in natscli.
-func loadContext(c *cli.Context, name string) (*natscontext.Context, error) {
-	if c.Bool(flagNoContext) {
-		return natscontext.New("", false)
-	}
-	return namedContext(name, flagContext)
-}
-
-// namedContext loads the context that a flag names.
-func namedContext(name, flag string) (*natscontext.Context, error) {
-	if strings.HasSuffix(name, ".json") {
-		if _, err := os.Stat(name); err != nil {
-			return nil, usage{problem: fmt.Sprintf("flag --%s: %v", flag, err)}
-		}
-		ctx, err := natscontext.NewFromFile(name)
-		if err != nil {
-			return nil, usage{problem: fmt.Sprintf("context file %s: %v", name, err), cause: err}
-		}
-		return ctx, nil
-	}
-	ctx, err := natscontext.New(name, true)
+// natsOptions are nats.go's options of the settings, or the one that is wrong.
+func (s settings) natsOptions() ([]nats.Option, error) {
+	options, err := s.context.NATSOptions()
 	if err == nil {
-		return ctx, nil
+		err = s.checkFiles()
 	}
-	which := fmt.Sprintf("context %q", name)
-	if name == "" {
-		which = fmt.Sprintf("selected context %q", natscontext.SelectedContext())
+	if err != nil {
+		return nil, s.wrongSetting(err)
 	}
-	if errors.Is(err, natscontext.ErrNotFound) {
-		known := natscontext.KnownContexts()
-		otherwise := "there are no contexts: use --server, or make one with nats context add"
-		if len(known) > 0 {
-			otherwise = "contexts: " + strings.Join(known, ", ")
-		}
-		return nil, usage{problem: which + " not found", hint: didYouMean(name, known, otherwise), cause: err}
+	if s.socks != nil {
+		options = append(options, nats.SetCustomDialer(s.socks))
 	}
-	return nil, usage{problem: fmt.Sprintf("%s: %v", which, err), hint: "--no-context leaves contexts aside", cause: err}
+	return options, nil
 }

@@ -137,8 +137,8 @@ func TestSettingsRefused(t *testing.T) {
 		{"--context wrok", `context "wrok" not found`},
 		{"--context broken", `context "broken"`},
 		{"--context /nowhere/c.json", "flag --context"},
-		{"--password x", "a password without a user"},
-		{"--js-domain a --js-api-prefix b", "exclude each other"},
+		{"--password x", "flag --password: a password without a user"},
+		{"--seed x", "flag --seed: a seed without a JWT"},
 		{"--timeout 0s", "flag --timeout"},
 	} {
 		t.Run(test.args, func(t *testing.T) {

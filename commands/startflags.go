@@ -84,7 +84,7 @@ func since(text string, now time.Time) (reader.Start, error) {
 	future := func(t time.Time) error {
 		return usage{problem: fmt.Sprintf("flag --since: %q is in the future (%s)", text, t.UTC().Format(time.RFC3339)), hint: "--new starts with what is published from now on"}
 	}
-	if d, err := time.ParseDuration(text); err == nil {
+	if d, err := parseDuration(text); err == nil {
 		if d < 0 {
 			return reader.Start{}, future(now.Add(-d))
 		}

@@ -15,15 +15,9 @@ import (
 // upstreamTLS is the TLS that a connection of the settings would speak with its
 // server, for a proxy that speaks it instead; nil: none is asked for.
 func upstreamTLS(s settings) (config *tls.Config, first bool, err error) {
-	options, err := s.context.NATSOptions()
+	all, err := s.optionValues()
 	if err != nil {
-		return nil, false, usage{problem: "login: " + err.Error(), cause: err}
-	}
-	all := nats.GetDefaultOptions()
-	for _, set := range options {
-		if err := set(&all); err != nil {
-			return nil, false, usage{problem: "connection: " + err.Error(), hint: "check the TLS flags and the context", cause: err}
-		}
+		return nil, false, err
 	}
 	if all.TLSConfig == nil && all.RootCAsCB == nil && all.TLSCertCB == nil {
 		return nil, all.TLSHandshakeFirst, nil
