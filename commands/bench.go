@@ -28,11 +28,6 @@ const benchDescription = `Reads a filled stream with this program's reader and w
 one after the other, each from the first message to the last, in rounds.
 What counts are the ratios within a round, and of those the median.
 
-nats-reader bench
-nats-reader bench --only next,consume --size 4096 --count 100000
-nats-reader bench --pull equal --base consume,ordered-messages --json
-nats-reader bench --size 262144 --count 600 --work 20ms --pull defaults
-
 The server is one of the lab's, in a process of its own, or the one that
 --server or --context names on this command line: there bench makes a
 stream of its own and removes it at the end, after an interrupt too; what a
@@ -54,6 +49,12 @@ Exit code: 0 all was read, 2 a reader lost or repeated a message, 3 one did
 not come to the end within --limit, or there is nothing to measure on,
 130 interrupted.`
 
+var benchExamples = []example{
+	{line: "nats-reader bench --count 2000 --rounds 1", about: "all contestants, a short run; without flags it takes minutes"},
+	{line: "nats-reader bench --only next,consume --size 4096 --count 10000 --rounds 3", about: "this reader beside nats.go's Consume, with messages of 4 KiB"},
+	{line: "nats-reader bench --pull equal --base consume,ordered-messages \\\n   --size 128 --count 5000 --rounds 1 --json", about: "compared with two, for programs"},
+}
+
 func (p *program) benchCommand() *cli.Command {
 	flags := []cli.Flag{
 		&cli.StringSliceFlag{Name: flagSize, Usage: "`BYTES,...`: sizes of payloads, each on a stream of its own", DefaultText: "128,4096"},
@@ -68,7 +69,7 @@ func (p *program) benchCommand() *cli.Command {
 		boolFlag(flagMetadata, "", "know the stream sequence of every message"),
 		&cli.DurationFlag{Name: flagLimit, Usage: "how long one reading may take", DefaultText: "1m, 3 times the work, 1s for each MiB"},
 		&cli.StringFlag{Name: flagServerBin, Usage: "nats-server `BINARY` of the lab"},
-		&cli.StringFlag{Name: flagFormat, Usage: "`text|json|markdown`", Value: "text", DefaultText: "text"},
+		&cli.StringFlag{Name: flagFormat, Usage: "`text|json|markdown`: the form of the output", Value: "text", DefaultText: "text"},
 		boolFlag(flagJSON, "", "short for --format json"),
 		boolFlag(flagQuiet, "", "tell nothing on stderr while it runs"),
 	}

@@ -9,19 +9,19 @@ import (
 const chaosDescription = `Experiments with a reader: a plan says which server, who publishes and reads,
 which faults come when, and what must hold.
 
-nats-reader chaos run deaf-after-power-outage
-nats-reader chaos matrix --targets all
-nats-reader chaos list
-nats-reader chaos show origin-1
-nats-reader chaos validate plans/*.yaml
-
 nats-reader chaos VERB --help has the flags of each verb.`
+
+var chaosExamples = []example{
+	{line: "nats-reader chaos list --plans", about: "what can be played"},
+	{line: "nats-reader chaos run thirteen-cut", about: "a plan against this reader: the connection is cut"},
+	{line: "nats-reader chaos clear", about: "after a kill -9: undo what is left"},
+}
 
 // chaosCommand has a verb with flags of its own as its first argument.
 func (p *program) chaosCommand() *cli.Command {
 	return &cli.Command{
 		Name: "chaos", Usage: "play plans of faults against readers, and judge; list, show and check them; clear what a killed process left",
-		UsageText: "nats-reader chaos VERB [FLAGS] [ARGUMENTS]", Description: chaosDescription, HideHelpCommand: true,
+		Description: chaosDescription, HideHelpCommand: true,
 		Subcommands: []*cli.Command{p.chaosRunCommand(), p.chaosMatrixCommand(), p.chaosListCommand(), p.chaosShowCommand(), p.chaosValidateCommand(), p.chaosClearCommand()},
 	}
 }
@@ -32,6 +32,11 @@ owner is dead; right behind a kill it waits for what ends by itself. It
 connects to the server that the journal names, with the login of the flags
 and the environment, or that of the context used then. --dry-run tells what
 it would do. Exit code 0: nothing is left; 1: something is.`
+
+var chaosClearExamples = []example{
+	{line: "nats-reader chaos clear --dry-run", about: "what a killed nats-reader has left"},
+	{line: "nats-reader chaos clear", about: "undo it"},
+}
 
 func (p *program) chaosClearCommand() *cli.Command {
 	return &cli.Command{

@@ -22,12 +22,12 @@ const (
 const chaosListSchema = "nats-reader/chaos-list/v1"
 
 const listDescription = `The plans that the program brings, then all faults: what they do, where,
-danger and undo.
+danger and undo. Of several tags a plan needs one.`
 
-nats-reader chaos list --plans
-nats-reader chaos list --tag smoke --tag cluster
-
-Of several tags a plan needs one.`
+var chaosListExamples = []example{
+	{line: "nats-reader chaos list --faults", about: "every fault: what it does, where, its danger, its undo"},
+	{line: "nats-reader chaos list --tag smoke --tag cluster", about: "the plans of two tags"},
+}
 
 func (p *program) chaosListCommand() *cli.Command {
 	return &cli.Command{

@@ -24,12 +24,6 @@ const (
 const matrixDescription = `Every target under every fault on every server: who reads again, how long
 it was silent, what it lost. Each cell is a run of its own, as of chaos run.
 
-nats-reader chaos matrix
-nats-reader chaos matrix --targets all --out matrix
-nats-reader chaos matrix --servers all --parallel 8
-nats-reader chaos matrix --targets reader,'exec:node my-reader.mjs'
-nats-reader chaos matrix --faults thirteen,origin-4 --dry-run
-
 A fault is a plan: by name, by tag, all, or a file; one of the thirteen also
 by the name of its column (a, cut, f2). With --out each cell is
 on disk as soon as it is finished, beside the reports, and the same command
@@ -42,6 +36,12 @@ judged or was not played, 130 interrupted, all faults undone. Judged are the
 cells of the target reader, where it is among the targets: what is broken of
 others is a finding. --fail-on any judges all. The last line tells the same
 of the reader, and the number of all cells.`
+
+var chaosMatrixExamples = []example{
+	{line: "nats-reader chaos matrix --targets all --out matrix --dry-run", about: "all readers under the thirteen faults: the cells, and how long they take"},
+	{line: "nats-reader chaos matrix --targets reader,consume --faults cut,my-plan.yaml \\\n   --settle 1s --out matrix", about: "two readers under two faults; goes on where it was interrupted", needs: needPlan},
+	{line: "nats-reader chaos matrix --from-file matrix/report.json --report markdown", about: "its table once more", needs: needMatrix},
+}
 
 func (p *program) chaosMatrixCommand() *cli.Command {
 	flags := []cli.Flag{

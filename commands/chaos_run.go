@@ -37,16 +37,20 @@ well without faults. PLAN is the name of one that the program brings, a
 tag of some, all, or a file. Exit code: 0 every contract held, 2 one is
 broken, 3 one could not be judged, 130 interrupted, all faults undone.
 
-nats-reader chaos run deaf-after-power-outage --target consume
-nats-reader chaos run smoke --report junit,html --out reports
-nats-reader chaos run my-plan.yaml --target 'exec:node my-reader.mjs'
-
 The report goes to stdout, what happens meanwhile to stderr. The seed is
 printed: with --rand-seed it repeats the plan, not the schedule of
 threads. A plan with server.connect runs on the server that the
 connection flags name, on a stream that is made for it and removed.
 --timeout, given here, is the time of the whole command: a run that it
 ends cannot be judged.`
+
+var chaosRunExamples = []example{
+	{line: "nats-reader chaos run thirteen-a-consumer-deleted", about: "a plan against this reader"},
+	{line: "nats-reader chaos run my-plan.yaml --target messages", about: "a plan of your own against nats.go's Messages, which ends", needs: needPlan, code: exitCritical},
+	{line: "nats-reader chaos run my-plan.yaml --report junit,html --out reports", about: "for a CI", needs: needPlan},
+	{line: "nats-reader chaos run my-plan.yaml --target 'exec:sh my-reader.sh'", about: "any program that prints the ids it reads", needs: needPlan | needScript},
+	{line: "nats-reader chaos run smoke --rand-seed 7 --dry-run", about: "what would be played"},
+}
 
 func (p *program) chaosRunCommand() *cli.Command {
 	return &cli.Command{

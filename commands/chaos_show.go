@@ -21,12 +21,14 @@ const showDescription = `What a plan does, in words: which server, who publishes
 and what must hold. PLAN is one that the program brings, or a file (a name
 with a path, or one that ends in .yaml, .yml or .json; - is standard input).
 
-nats-reader chaos show origin-1
-nats-reader chaos show random --rand-seed 7 --format yaml
-nats-reader chaos show --schema > plan.schema.json
-
 With --rand-seed every draw is fixed. What --format yaml and json print are
 plans again. The schema is for editors.`
+
+var chaosShowExamples = []example{
+	{line: "nats-reader chaos show origin-1", about: "a plan in words"},
+	{line: "nats-reader chaos show random --rand-seed 7 --format yaml > my-plan.yaml", about: "the plan that a seed draws, as a file to change"},
+	{line: "nats-reader chaos show --schema > plan.schema.json", about: "for the completion of an editor"},
+}
 
 func (p *program) chaosShowCommand() *cli.Command {
 	return &cli.Command{

@@ -16,9 +16,12 @@ const validateSchema = "nats-reader/validate/v1"
 
 const validateDescription = `Every problem of every file, one a line: file:line:column, the path of the
 field, what is wrong and what is allowed. Nothing is run. - is standard input.
-Exit code 0: all are plans; 3: some are not.
+Exit code 0: all are plans; 3: some are not.`
 
-nats-reader chaos validate plans/*.yaml`
+var chaosValidateExamples = []example{
+	{line: "nats-reader chaos validate my-plan.yaml", about: "a file", needs: needPlan},
+	{line: "nats-reader chaos validate --json - < my-plan.yaml", about: "what a pipe brings, for programs", needs: needPlan},
+}
 
 func (p *program) chaosValidateCommand() *cli.Command {
 	return &cli.Command{

@@ -31,14 +31,16 @@ const doctorDescription = `Looks at consumers several times over --for, at conne
 permissions and limits, and says which reader is deaf or stuck, why, and what
 to do. It only asks, unless --listen or --delete-orphans is given.
 
-nats-reader doctor
-nats-reader doctor ORDERS --for 32s
-nats-reader doctor ORDERS worker --listen
-nats-reader doctor --bundle facts.gz; nats-reader doctor --from facts.gz
-nats-reader doctor ORDERS --delete-orphans --target-name ORDERS
-
 Exit code: 0 nothing is wrong, 1 warnings, 2 critical, 3 cannot judge.
 nats-reader explain READER_001 tells of one check.`
+
+var doctorExamples = []example{
+	{line: "nats-reader doctor", about: "all consumers of the account, watched for 6s", needs: needServer, code: exitWarning},
+	{line: "nats-reader doctor ORDERS worker --listen", about: "one consumer, with the pulls that arrive for it", needs: needServer, code: exitWarning},
+	{line: "nats-reader doctor --bundle facts.gz --fail-on critical", about: "keep what was gathered", needs: needServer},
+	{line: "nats-reader doctor --from facts.gz --format markdown", about: "judge it elsewhere, without a server", needs: needBundle, code: exitWarning},
+	{line: "nats-reader doctor ORDERS --delete-orphans --target-name ORDERS", about: "delete the consumers that a killed reader has left", needs: needServer, code: exitWarning},
+}
 
 var doctorFormats = []string{"text", "json", "nagios", "prometheus", "junit", "markdown"}
 
@@ -61,7 +63,7 @@ func (p *program) doctorCommand() *cli.Command {
 			&cli.StringFlag{Name: flagTargetName, Usage: "the `STREAM` typed once more, for --delete-orphans"},
 			boolFlag(flagAllRows, "", "all consumers in the table, not only the 20 most suspicious"),
 			boolFlag(flagQuiet, "", "no progress on stderr"),
-			&cli.StringFlag{Name: flagFormat, Usage: "`" + strings.Join(doctorFormats, "|") + "`", Value: "text", DefaultText: "text"},
+			&cli.StringFlag{Name: flagFormat, Usage: "`" + strings.Join(doctorFormats, "|") + "`: the form of the output", Value: "text", DefaultText: "text"},
 			boolFlag(flagJSON, "", "short for --format json"),
 		}, systemFlagTable()...),
 		Action: p.doctor,

@@ -28,9 +28,10 @@ const (
 	topicState  topic = "state"
 	topicFault  topic = "fault"
 	topicCheck  topic = "check"
+	topicExit   topic = "exit_code"
 )
 
-var topics = []topic{topicStatus, topicCode, topicEvent, topicCause, topicState, topicFault, topicCheck}
+var topics = []topic{topicStatus, topicCode, topicEvent, topicCause, topicState, topicFault, topicCheck, topicExit}
 
 // entry explains one word.
 type entry struct {
@@ -44,7 +45,7 @@ type entry struct {
 
 // entries is everything that can be explained.
 func entries() []entry {
-	return slices.Concat(statusEntries(), codeEntries(), eventEntries(), causeEntries(), stateEntries(), faultEntries(), checkEntries())
+	return slices.Concat(statusEntries(), codeEntries(), eventEntries(), causeEntries(), stateEntries(), faultEntries(), checkEntries(), exitEntries())
 }
 
 // faultEntries come from the catalogue: what a fault does is written in one place.
@@ -91,11 +92,25 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+const explainDescription = `What the server, the reader and the doctor say, and what to do about it. WORD is
+a status of a pull (409, or its text), an err_code of the JetStream API (10059),
+a kind of event, a cause, a state of a reader, a fault, a check of doctor
+(READER_003, or 3) or an exit code. Blanks, "-" and "_" are alike.`
+
+var explainExamples = []example{
+	{line: "nats-reader explain --list", about: "every word there is"},
+	{line: "nats-reader explain 409 consumer deleted", about: "what a server answered"},
+	{line: "nats-reader explain 10059", about: "the err_code of an API error"},
+	{line: "nats-reader explain READER_003", about: "a finding of doctor"},
+	{line: "nats-reader explain exit 2", about: "how a command ended"},
+}
+
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "what a status, code, event, state, fault or check means; what to do",
-		ArgsUsage: "[WORD...]",
+		ArgsUsage: "[WORD...]", Description: explainDescription,
 		Flags: []cli.Flag{
+			boolFlag(flagList, "", "list every word; as without a word"),
 			formatFlag(),
 			boolFlag(flagJSON, "", "short for --format json"),
 		},
@@ -103,6 +118,9 @@ func (p *program) explainCommand() *cli.Command {
 			asJSON, err := wantsJSON(c)
 			if err != nil {
 				return err
+			}
+			if c.Bool(flagList) && c.NArg() > 0 {
+				return usage{problem: fmt.Sprintf("explain --%s takes no word: %q is one too many", flagList, c.Args().First()), hint: "leave one of them out"}
 			}
 			return p.explain(strings.Join(c.Args().Slice(), " "), asJSON)
 		},
@@ -117,13 +135,13 @@ func (p *program) explain(word string, asJSON bool) error {
 		if i := strings.IndexAny(word, "(@"); len(found) == 0 && i > 0 { // a fault as it is written elsewhere
 			found = lookUp(all, word[:i])
 		}
-		if id := doctor.CheckID(word); len(found) == 0 && id != "" { // a check by its number alone
-			found = lookUp(all, id)
+		if id := doctor.CheckID(word); id != "" && (len(found) == 0 || found[0].Topic == topicExit) { // a check by its number alone
+			found = append(found, lookUp(all, id)...)
 		}
 		if len(found) == 0 {
 			u := usage{
 				problem: fmt.Sprintf("nothing is known by the word %q", word),
-				hint:    didYouMean(word, wordsOf(all), "nats-reader explain lists all words"),
+				hint:    didYouMean(word, wordsOf(all), "nats-reader explain --list has all words"),
 			}
 			if near := proxy.Nearest(word, chaos.FaultNames()); len(nearest(word, wordsOf(all))) == 0 && len(near) > 0 {
 				u.hint = "did you mean " + strings.Join(near, " or ") + "?"
@@ -152,7 +170,7 @@ func lookUp(all []entry, word string) []entry {
 	for _, e := range all {
 		name, text := plainWord(e.Word), plainWord(e.Text)
 		switch {
-		case want == name, want == text && text != "", want == name+" "+text:
+		case want == name, want == text && text != "", want == name+" "+text, want == plainWord(string(e.Topic))+" "+name, e.Topic == topicExit && want == "exit "+name:
 			exact = append(exact, e)
 		case text != "" && len(want) > 3 && (strings.Contains(name+" "+text, want) || strings.Contains(want, text)):
 			part = append(part, e)
@@ -222,7 +240,7 @@ func listWords(w io.Writer, all []entry) error {
 			if about == "" {
 				about, _, _ = strings.Cut(e.Means, ". ")
 			}
-			if _, err := fmt.Fprintf(w, "  %-20s %s\n", e.Word, fold(about, wordColumn)); err != nil {
+			if _, err := fmt.Fprintf(w, "  %-20s %s\n", e.Word, fold(strings.TrimSuffix(about, "."), wordColumn)); err != nil {
 				return err
 			}
 		}

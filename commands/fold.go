@@ -1,13 +1,8 @@
 package commands
 
 import (
-	"bytes"
-	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/urfave/cli/v2"
 )
 
 const (
@@ -17,51 +12,9 @@ const (
 	nameWidth = 30
 )
 
-// urfave/cli's help has one line a flag, however long it is; its printer is a variable of that package.
-func init() {
-	cli.HelpPrinter = func(w io.Writer, template string, data any) {
-		var text bytes.Buffer
-		cli.HelpPrinterCustom(&text, template, data, nil)
-		io.WriteString(w, foldHelp(text.String())) //nolint:errcheck // output remembers the failure of a write
-	}
-}
-
-// tableRow is a line of two columns.
-var tableRow = regexp.MustCompile(`^ {3}(\S+(?: \S+)*) {2,}(\S.*)$`)
-
-// foldHelp lays out a help text for textWidth: tables with both columns folded, lines of prose at their indent.
-func foldHelp(text string) string {
-	var out strings.Builder
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i := 0; i < len(lines); {
-		var rows [][]string
-		widest := 0
-		for ; i < len(lines); i++ {
-			row := tableRow.FindStringSubmatch(lines[i])
-			if row == nil {
-				break
-			}
-			rows = append(rows, row)
-			if n := utf8.RuneCountInString(row[1]); n <= nameWidth {
-				widest = max(widest, n)
-			}
-		}
-		for _, row := range rows {
-			out.WriteString(foldRow(row[1], row[2], widest) + "\n")
-		}
-		if i < len(lines) {
-			prose := strings.TrimLeft(lines[i], " ")
-			indent := lines[i][:len(lines[i])-len(prose)]
-			out.WriteString(strings.TrimRight(indent+fold(prose, len(indent)), " ") + "\n")
-			i++
-		}
-	}
-	return out.String()
-}
-
 // foldRow is one row of a table whose first column is so wide.
 func foldRow(name, about string, width int) string {
-	const indent, between = 3, 2
+	const indent, between = helpIndent, 2
 	column := indent + width + between
 	head := strings.Repeat(" ", indent) + name
 	gap := column - utf8.RuneCountInString(head)

@@ -56,26 +56,6 @@ func boolFlag(name, category, text string, aliases ...string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Category: category, Usage: text, Aliases: aliases, DisableDefaultText: true}
 }
 
-// connectionless are the commands that talk to no server: they take the flags of a
-// connection, as every command does, and do not tell of them.
-var connectionless = map[string]bool{"version": true, "explain": true}
-
-// hide leaves flags out of a help text.
-func hide(flags []cli.Flag) {
-	for _, f := range flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.Hidden = true
-		case *cli.BoolFlag:
-			f.Hidden = true
-		case *cli.DurationFlag:
-			f.Hidden = true
-		case *cli.StringSliceFlag:
-			f.Hidden = true
-		}
-	}
-}
-
 // globalFlags is natscli's table of global flags and variables, for every
 // command. Each call makes new values: urfave/cli keeps state in a flag.
 func globalFlags() []cli.Flag {
@@ -117,8 +97,10 @@ func globalFlags() []cli.Flag {
 		text(flagCertMatchBy, "", "search for it by `subject|issuer`"),
 		&cli.StringSliceFlag{Name: flagCertCAMatch, Usage: "which authority of the store: `QUERY`; repeatable", Category: connectionFlags},
 	}
-	if !hasCertStore {
-		hide(store) // taken, and refused with a word of why
+	for _, f := range store {
+		if !hasCertStore { // taken, and refused with a word of why
+			hide(f)
+		}
 	}
 	return append(flags, store...)
 }

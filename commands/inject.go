@@ -24,13 +24,6 @@ const defaultInject = 10 * time.Second
 
 const injectDescription = `One fault at once: on a proxy that runs somewhere, or on a live server.
 
-nats-reader inject 'drop-message(nth=3)' --for 10s \
-   --proxy http://127.0.0.1:8474
-nats-reader inject delete-consumer ORDERS
-nats-reader inject pause-consumer ORDERS reader-Ab12-2 --for 30s --dry-run
-nats-reader inject purge-stream ORDERS --allow-server-faults \
-   --target-name ORDERS
-
 A fault that lasts ends after --for, or with Ctrl-C. What it takes to undo a
 fault on a server is written down before it is made: after a kill -9
 nats-reader chaos clear undoes it.
@@ -41,6 +34,14 @@ ours on the stream. A consumer of others, or a whole stream, needs
 name in --target-name. A durable is never ours. --dry-run prints the requests
 that would be sent, and which of these flags they need, and sends none that
 changes anything. --list prints all faults.`
+
+var injectExamples = []example{
+	{line: "nats-reader inject --list", about: "every fault: what it does, where, its danger, its undo"},
+	{line: "nats-reader inject 'drop-message(nth=3)' --for 2s \\\n   --proxy http://127.0.0.1:8474", about: "on a proxy: every third message is lost for two seconds", needs: needProxy},
+	{line: "nats-reader inject delete-consumer ORDERS", about: "on a server: the consumer of the nats-reader that reads ORDERS", needs: needServer | needReader},
+	{line: "nats-reader inject pause-consumer ORDERS worker --for 30s --dry-run", about: "what a fault on a durable would take", needs: needServer},
+	{line: "nats-reader inject purge-stream ORDERS --allow-server-faults \\\n   --target-name ORDERS", about: "what destroys messages wants the stream's name twice", needs: needServer},
+}
 
 func (p *program) injectCommand() *cli.Command {
 	return &cli.Command{

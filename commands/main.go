@@ -89,6 +89,10 @@ func interrupted(ctx context.Context, err error) bool {
 }
 
 func (p *program) run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == completeWord {
+		return p.complete(ctx, args[1:])
+	}
+	args = withoutHelpWord(args)
 	app := p.app()
 	line, err := normalise(app, args)
 	if err != nil {
@@ -104,14 +108,11 @@ func (p *program) run(ctx context.Context, args []string) error {
 // app is the whole command line as a table.
 func (p *program) app() *cli.App {
 	commands := []*cli.Command{
-		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.doctorCommand(), p.benchCommand(), p.explainCommand(), p.versionCommand(),
+		p.watchCommand(), p.readCommand(), p.chaosCommand(), p.proxyCommand(), p.injectCommand(), p.doctorCommand(), p.benchCommand(),
+		p.explainCommand(), p.completionCommand(), p.manCommand(), p.versionCommand(),
 	}
 	for _, c := range leavesOf(commands) {
-		global := globalFlags()
-		if connectionless[c.command.Name] {
-			hide(global)
-		}
-		c.command.Flags = append(c.command.Flags, global...)
+		c.command.Flags = append(c.command.Flags, connectionFlagsOf(c.name)...)
 		// A stream may be called "help".
 		c.command.HideHelpCommand = true
 		c.command.OnUsageError = usageError
@@ -123,8 +124,10 @@ func (p *program) app() *cli.App {
 		UsageText: "nats-reader COMMAND [FLAGS] [STREAM [FILTER...]]",
 		Version:   p.version,
 		Commands:  commands,
-		Writer:    p.stdout,
-		ErrWriter: p.stderr,
+		// "help" is rewritten before the line is read.
+		HideHelpCommand: true,
+		Writer:          p.stdout,
+		ErrWriter:       p.stderr,
 		// A fault's parameters hold commas.
 		DisableSliceFlagSeparator: true,
 		// Only Main turns an error into an exit code.

@@ -24,11 +24,13 @@ type untilTold struct {
 	strings.Builder
 	text string
 	end  func()
+	told string // what was written by then; to be read once end was called
 }
 
 func (w *untilTold) Write(p []byte) (int, error) {
 	n, err := w.Builder.Write(p)
-	if strings.Contains(w.String(), w.text) {
+	if w.told == "" && strings.Contains(w.String(), w.text) {
+		w.told = w.String()
 		w.end()
 	}
 	return n, err

@@ -43,13 +43,8 @@ single frames and on whole connections. Clients connect to --listen as they
 would to the server, with the same login.
 
 Faults come from --fault, which may be given several times, and from the HTTP
-control, which nats-reader inject --proxy and any HTTP client can use:
-
-nats-reader proxy --upstream nats://127.0.0.1:4222 --control 127.0.0.1:8474
-nats-reader inject 'drop-message(nth=3)' --for 10s \
-   --proxy http://127.0.0.1:8474
-curl -d '{"fault":"drop-message(nth=3)","for":"10s"}' \
-   http://127.0.0.1:8474/faults
+control, which nats-reader inject --proxy and any HTTP client can use (POST
+{"fault":"drop-message(nth=3)","for":"10s"} to /faults).
 
 TLS with the server is that of --tlsca, --tlscert, --tlskey and --tlsfirst,
 or of the context where --upstream is not given; it ends at the proxy, so
@@ -68,6 +63,11 @@ to ask for it: other machines reach the server through the proxy.
 What listens and each thing a fault does are lines on stdout, remarks are
 lines on stderr (with --format json on stdout too). Ctrl-C clears the faults,
 closes the connections and ends with exit code 130.`
+
+var proxyExamples = []example{
+	{line: "nats-reader proxy --upstream nats://127.0.0.1:4222 \\\n   --listen 127.0.0.1:14222 --control 127.0.0.1:8474", about: "clients connect to 14222; faults come through the control", needs: needServer, until: "control"},
+	{line: "nats-reader proxy --upstream nats://127.0.0.1:4222 \\\n   --listen 127.0.0.1:14222 --fault 'latency(delay=50ms)'", about: "a slow line, from the first byte on", needs: needServer, until: "latency"},
+}
 
 func (p *program) proxyCommand() *cli.Command {
 	return &cli.Command{

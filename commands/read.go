@@ -38,6 +38,15 @@ whoever else reads it. A message is acked after the output was flushed (at
 least once). --until-end does not wait for messages that were handed out
 earlier and are not acknowledged: their number is told.`
 
+var readExamples = []example{
+	{line: "nats-reader read ORDERS --until-end | wc -l", about: "what the stream holds", needs: needServer},
+	{line: "nats-reader read ORDERS 'orders.eu.>' --new", about: "follow a part of it", needs: needServer, until: "order"},
+	{line: "nats-reader read ORDERS --since 1h --count 10 --format json", about: "the first ten of the last hour, with sequence and subject", needs: needServer},
+	{line: "nats-reader read ORDERS --resume state.json --until-end", about: "go on exactly where the last run stopped, also after kill -9", needs: needServer},
+	{line: "nats-reader read ORDERS --durable worker --count 10", about: "take ten messages from the durable worker, and ack them", needs: needServer},
+	{line: "nats-reader read PAYMENTS --last-per-subject --until-end --context prod", about: "the last of each subject, on the server of a natscli context", needs: needServer | needContext},
+}
+
 func (p *program) readCommand() *cli.Command {
 	flags := []cli.Flag{
 		boolFlag(flagUntilEnd, "", "end with the last message that is in the stream at the start"),

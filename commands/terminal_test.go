@@ -43,11 +43,17 @@ type terminal struct {
 // onTerminal starts the program. env is added to a plain terminal's.
 func onTerminal(t *testing.T, cols, rows int, env []string, args ...string) *terminal {
 	t.Helper()
+	return shellOnTerminal(t, cols, rows, env, "nats-reader", args...)
+}
+
+// shellOnTerminal starts another program, such as a shell.
+func shellOnTerminal(t *testing.T, cols, rows int, env []string, name string, args ...string) *terminal {
+	t.Helper()
 	x := &terminal{
 		t: t, tmp: t.TempDir(), screen: vt10x.New(vt10x.WithSize(cols, rows), vt10x.WithWriter(io.Discard)),
 		news: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
-	x.cmd = exec.Command("nats-reader", args...)
+	x.cmd = exec.Command(name, args...)
 	x.cmd.Dir = t.TempDir()
 	x.cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + x.cmd.Dir, "TMPDIR=" + x.tmp, "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1",

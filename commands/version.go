@@ -23,6 +23,10 @@ func versionOf(given string) string {
 	return "dev"
 }
 
+var versionExamples = []example{
+	{line: "nats-reader version --json", about: "for a report of a bug"},
+}
+
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "tell the version and what it is made of",

@@ -58,11 +58,16 @@ what --json has printed, and what chaos run --json has.
 --inject FAULT@5s+10s makes a fault 5s after the start for 10s, without @5s
 at once; it may be given several times. nats-reader chaos list lists the
 faults. On a server that is not the demo's only the reader's own consumer and
-connection are touched.
+connection are touched.`
 
-nats-reader watch --demo --duration 24s --inject delete-consumer@3s \
-   --inject drop-subscription@8s \
-   --inject api-timeout@11s+3s --inject kill-server@19s+1s`
+var watchExamples = []example{
+	{line: "nats-reader watch --demo --duration 8s --inject delete-consumer@2s \\\n   --inject drop-subscription@3s", about: "see a reader heal, with no server of your own"},
+	{line: "nats-reader watch ORDERS 'orders.eu.>' --new", about: "what is published from now on, of a part of a stream", needs: needServer, until: "session 1 open"},
+	{line: "nats-reader watch ORDERS --inject drop-subscription@1s --duration 8s --json", about: "the same fault on your server, for programs", needs: needServer},
+	{line: "nats-reader watch ORDERS,PAYMENTS --readers 3", about: "six readers, the most suspicious first", needs: needServer, until: "ORDERS#3"},
+	{line: "nats-reader watch ORDERS --record run.jsonl --duration 2s", about: "keep the run, and see it again", needs: needServer},
+	{line: "nats-reader watch --replay run.jsonl --speed 8", about: "eight times as fast", needs: needRun},
+}
 
 func (p *program) watchCommand() *cli.Command {
 	flags := []cli.Flag{

@@ -55,6 +55,7 @@ github.com/urfave/cli/v2                > commands
 github.com/jedib0t/go-pretty/v6         > chaos/report chaos/matrix commands
 github.com/jstemmer/go-junit-report/v2  > chaos/report commands
 github.com/agnivade/levenshtein         > commands
+github.com/cpuguy83/go-md2man           > commands
 github.com/charmbracelet/bubbletea      > tui
 github.com/charmbracelet/bubbles        > tui
 github.com/charmbracelet/lipgloss       > tui tui/background

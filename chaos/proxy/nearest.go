@@ -33,7 +33,7 @@ func (e *FaultError) Suggestions() []string {
 const longestName = 64
 
 // Nearest gives the known words, at most three, that another one may have meant: it is mistyped, or abbreviated, or
-// leaves parts out (drop-msg, heartbeat), or says the same (status for code).
+// leaves parts out (drop-msg, heartbeat), or says the same (status for code). A single letter means none by its looks.
 func Nearest(word string, known []string) []string {
 	word, _, _ = strings.Cut(strings.TrimLeft(word, " ("), "(")
 	word, _, _ = strings.Cut(word, " ")
@@ -55,7 +55,7 @@ func Nearest(word string, known []string) []string {
 		}
 	}
 	for _, alike := range []func(part, whole string, others bool) bool{begins, like} {
-		if len(out) == 0 {
+		if len(out) == 0 && len(word) > 1 { // a letter by itself is a part of anything
 			out = slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !partsOf(word, plainName(k), alike) })
 		}
 	}
