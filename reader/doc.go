@@ -31,6 +31,10 @@
 // the verdict on a dead link, permission violations, its state) happens once for
 // all its readers.
 //
+// A graceful end is the example of Drain: nothing more is pulled, what was pulled is
+// handled, and the last acknowledgement has arrived. What replaces nats.go's Consume,
+// Messages, OrderedConsumer and Fetch is in MIGRATING.md beside this file.
+//
 // Connect with nats.FlusherTimeout(2*time.Second) and nats.MaxReconnects(-1): the
 // first bounds how long nats.go may block behind a frozen server, the second keeps
 // a long outage from closing the connection, and with it the reader, for good.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/reader"
@@ -126,58 +125,4 @@ func TestPermissionDeniedAtOpen(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The least that a reader needs, as the README lists it: nothing else is used.
-func TestPermissionLeastSet(t *testing.T) {
-	t.Parallel()
-	b := withPermissions(t, permissions{})
-	b.publish(1, 10)
-	inbox := []string{"_INBOX.>"}
-	t.Run("private", func(t *testing.T) {
-		b := b.on(t)
-		b.permit(permissions{
-			allowPublish:   []string{"$JS.API.CONSUMER.CREATE.ORDERS.>", "$JS.API.CONSUMER.MSG.NEXT.ORDERS.>"},
-			allowSubscribe: inbox,
-		})
-		r := b.open(quick())
-		b.expect(r, 1, 10)
-		b.fault("drop-subscription")
-		b.publish(11, 20)
-		b.expect(r, 11, 20)
-		b.must(b.admin.DeleteConsumer(b.ctx, b.stream, r.Status().Session.Consumer))
-		b.publish(21, 30)
-		b.expect(r, 21, 30)
-		b.await("session_replaced", 2)
-	})
-	t.Run("one name", func(t *testing.T) {
-		b := b.on(t)
-		b.permit(permissions{
-			allowPublish: []string{"$JS.API.CONSUMER.CREATE.ORDERS.mine", "$JS.API.CONSUMER.MSG.NEXT.ORDERS.mine",
-				"$JS.API.CONSUMER.INFO.ORDERS.mine", "$JS.API.CONSUMER.DELETE.ORDERS.mine"},
-			allowSubscribe: inbox,
-		})
-		cfg := quick()
-		cfg.Name = "mine"
-		r := b.open(cfg)
-		b.expect(r, 1, 30)
-		b.fault("drop-subscription")
-		b.publish(31, 40)
-		b.expect(r, 31, 40)
-	})
-	t.Run("durable", func(t *testing.T) {
-		b := b.on(t)
-		b.permit(permissions{})
-		_, err := b.admin.CreateConsumer(b.ctx, b.stream, jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy})
-		b.must(err)
-		b.permit(permissions{
-			allowPublish:   []string{"$JS.API.CONSUMER.INFO.ORDERS.d", "$JS.API.CONSUMER.MSG.NEXT.ORDERS.d", "$JS.ACK.ORDERS.d.>"},
-			allowSubscribe: inbox,
-		})
-		r := b.open(durable())
-		b.handle(r, 40)
-		b.fault("drop-subscription")
-		b.publish(41, 50)
-		b.handle(r, 10)
-	})
 }
