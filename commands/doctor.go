@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func (p *program) doctorCommand() *cli.Command {
 			&cli.DurationFlag{Name: flagIdleAfter, Usage: "how long consumers with names drawn by lot are idle before they count as orphans", Value: 10 * time.Minute},
 			boolFlag(flagDeleteOrphans, "", "delete orphaned consumers of the stream, each after another look"),
 			&cli.StringFlag{Name: flagTargetName, Usage: "the `STREAM` typed once more, for --delete-orphans"},
-			boolFlag(flagAllRows, "", "all consumers in the table, not only the 20 most suspicious"),
+			boolFlag(flagAllRows, "", "all consumers in the table and all findings, not only the 20 most suspicious and 20 of each check"),
 			boolFlag(flagQuiet, "", "no progress on stderr"),
 			&cli.StringFlag{Name: flagFormat, Usage: "`" + strings.Join(doctorFormats, "|") + "`: the form of the output", Value: "text", DefaultText: "text"},
 			boolFlag(flagJSON, "", "short for --format json"),
@@ -238,6 +239,14 @@ func (w doctorPlan) check(c *cli.Context) error {
 	for _, name := range []string{flagFor, flagEvery, flagIdleAfter} {
 		if c.IsSet(name) && c.Duration(name) <= 0 {
 			return usage{problem: fmt.Sprintf("flag --%s: %s is not above 0", name, c.Duration(name))}
+		}
+	}
+	if monitor := w.options.Monitor; monitor != "" && !strings.HasPrefix(monitor, "http://") && !strings.HasPrefix(monitor, "https://") {
+		return usage{problem: fmt.Sprintf("flag --%s: %q does not begin with http:// or https://", flagMonitor, monitor), hint: "http://HOST:8222"}
+	}
+	if w.bundle != "" { // to be told before a minute of watching, not after
+		if _, err := os.Stat(filepath.Dir(w.bundle)); err != nil {
+			return usage{problem: fmt.Sprintf("flag --%s: %v", flagBundle, err), cause: err}
 		}
 	}
 	if w.from != "" {

@@ -150,7 +150,8 @@ func writeDoctorMarkdown(to io.Writer, w doctorPlan, r doctor.Report) error {
 		return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "'").Replace(printable(s))
 	}
 	fmt.Fprintf(&out, "# %s\n\n%s, %s\n", plain(capital(r.Text)), r.Ended.UTC().Format(time.RFC3339), "server time")
-	for _, f := range r.Findings {
+	shown, left := shownFindings(w, r)
+	for _, f := range shown {
 		fmt.Fprintf(&out, "\n## %s\n\n%s.\n\n", plain(findingHead(f)), plain(capital(f.Text)))
 		out.WriteString("| fact | value |\n|---|---|\n")
 		for _, fact := range f.Facts {
@@ -164,6 +165,9 @@ func writeDoctorMarkdown(to io.Writer, w doctorPlan, r doctor.Report) error {
 			}
 			fmt.Fprintf(&out, "%d. %s\n", i+1, line)
 		}
+	}
+	for _, line := range left {
+		fmt.Fprintf(&out, "\n%s\n", plain(line))
 	}
 	if len(r.Fleet) > 0 {
 		t, left := fleetTable(w, r)

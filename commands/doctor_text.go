@@ -50,7 +50,8 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 		out.WriteString(roundHead(w.round, r) + "\n")
 	}
 	out.WriteString(r.Text + "\n") // one line, for those that look for it
-	for _, f := range r.Findings {
+	shown, left := shownFindings(w, r)
+	for _, f := range shown {
 		fmt.Fprintf(&out, "\n%s\n", printable(findingHead(f)))
 		fmt.Fprintf(&out, "  %s\n", fold(printable(capital(f.Text))+".", 2))
 		widest := 0
@@ -78,6 +79,9 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 			fmt.Fprintf(&out, "    %s\n", number)
 		}
 	}
+	for _, line := range left {
+		fmt.Fprintf(&out, "\n%s\n", line)
+	}
 	if len(r.Fleet) > 0 {
 		t, left := fleetTable(w, r)
 		t.SetStyle(inScheme(fleetStyle(), w.settings.scheme, w.colored))
@@ -104,6 +108,25 @@ func roundHead(round int, r doctor.Report) string {
 	}
 	head := fmt.Sprintf("-- %s  round %d ", at.UTC().Format(time.RFC3339), round)
 	return map[bool]string{true: "\n"}[round > 1] + head + strings.Repeat("-", max(width-len(head), 2))
+}
+
+// fewFindings is how many findings of one check are written out without --all.
+const fewFindings = 20
+
+// shownFindings are those that are written out, and lines of what is left out.
+func shownFindings(w doctorPlan, r doctor.Report) (shown []doctor.Finding, left []string) {
+	counts := map[string]int{}
+	for _, f := range r.Findings {
+		if counts[f.Check]++; w.allRows || counts[f.Check] <= fewFindings {
+			shown = append(shown, f)
+		}
+	}
+	for _, c := range doctor.Checks() {
+		if more := counts[c.ID] - fewFindings; more > 0 && !w.allRows {
+			left = append(left, fmt.Sprintf("and %d more of %s: --%s shows all", more, c.ID, flagAllRows))
+		}
+	}
+	return shown, left
 }
 
 func findingHead(f doctor.Finding) string {

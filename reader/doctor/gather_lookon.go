@@ -18,9 +18,9 @@ const (
 	// lately is how long ago a consumer may have delivered, or its oldest message may
 	// have come, for its reader to be between two polls.
 	lately = time.Minute
-	// mostUndecided is how many consumers are looked at for longer; where more are
-	// without a reader, it is no reader's pause.
-	mostUndecided = 50
+	// mostAlone is how many consumers may be without a reader for any of them to be
+	// looked at for longer: where there are more, it is no reader's pause.
+	mostAlone = 50
 )
 
 // lookOn looks at consumers that are not decided yet, one by one, until they are or
@@ -30,12 +30,17 @@ func (g *gathering) lookOn(ctx context.Context, last int) error {
 		return nil
 	}
 	var open []*Consumer
+	alone := 0
 	for i := range g.f.Consumers {
-		if c := &g.f.Consumers[i]; g.undecided(c) {
+		c := &g.f.Consumers[i]
+		if len(c.Samples) > 0 && c.still() {
+			alone++
+		}
+		if g.undecided(c) {
 			open = append(open, c)
 		}
 	}
-	if len(open) == 0 || len(open) > mostUndecided {
+	if len(open) == 0 || alone > mostAlone {
 		return nil
 	}
 	began := time.Now() // paces the looks only

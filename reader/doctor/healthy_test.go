@@ -41,7 +41,7 @@ func TestHealthy(t *testing.T) {
 		} else {
 			finds(t, r)
 		}
-		if r.Verdict != doctor.VerdictHealthy || len(f.Consumers) < 19 {
+		if r.Verdict != doctor.VerdictHealthy || len(f.Consumers) < 18 {
 			t.Errorf("the verdict is %s over %d consumers", r.Verdict, len(f.Consumers))
 		}
 	}

@@ -30,6 +30,22 @@ func dial(url, user, password string) func(context.Context) (*nats.Conn, error) 
 	}
 }
 
+// patiently asks again: a request to the leader that was cut off is answered by none.
+func patiently(ctx context.Context, t *testing.T, do func(context.Context) error) {
+	t.Helper()
+	for {
+		within, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := do(within)
+		cancel()
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What every node of a cluster holds, by the system account and by a monitoring port:
 // the same; then one that is cut off stays behind.
 func TestReplicas(t *testing.T) {
@@ -72,27 +88,33 @@ func TestReplicas(t *testing.T) {
 	publish := func(n int) {
 		t.Helper()
 		for i := range n {
-			_, err := js.Publish(ctx, "s.a", fmt.Append(nil, i))
-			must(err)
+			id := jetstream.WithMsgID(nats.NewInbox())
+			patiently(ctx, t, func(ctx context.Context) error {
+				_, err := js.Publish(ctx, "s.a", fmt.Append(nil, i), id)
+				return err
+			})
 		}
 	}
 	durable := func(name string) {
 		t.Helper()
-		c, err := js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy})
-		must(err)
+		var c jetstream.Consumer
+		patiently(ctx, t, func(ctx context.Context) (err error) {
+			c, err = js.CreateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy})
+			return err
+		})
 		running, err := c.Consume(func(m jetstream.Msg) { m.Ack() }, jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) {})) //nolint:errcheck // it only reads
 		must(err)
 		t.Cleanup(running.Stop)
 	}
 	readTo := func(name string, seq uint64) {
 		t.Helper()
-		for {
+		patiently(ctx, t, func(ctx context.Context) error {
 			c, err := js.Consumer(ctx, "S", name)
-			must(err)
-			if c.CachedInfo().AckFloor.Stream >= seq {
-				return
+			if err == nil && c.CachedInfo().AckFloor.Stream < seq {
+				err = fmt.Errorf("it was read to %d", c.CachedInfo().AckFloor.Stream)
 			}
-		}
+			return err
+		})
 	}
 	durable("D")
 	publish(50)
