@@ -130,7 +130,7 @@ func TestReplicas(t *testing.T) {
 
 	// All agree; a young stream's followers take a moment.
 	f, r := look(nc, long)
-	for ctx.Err() == nil && found(r, "READER_015") && strings.Contains(r.Findings[0].Text, "not current") {
+	for ctx.Err() == nil && found(r, "READER_015") {
 		f, r = look(nc, long)
 	}
 	finds(t, r)
@@ -154,7 +154,9 @@ func TestReplicas(t *testing.T) {
 		{"the account's name is kept", "name of our account is not known", connect("nameless", urls...), dial(urls[0], "sys", "p")},
 	} {
 		f, r := look(c.nc, doctor.Options{For: 200 * time.Millisecond, System: c.system})
-		finds(t, r)
+		if found(r, "READER_018") || found(r, "READER_019") {
+			t.Errorf("%s: it says\n%s", c.name, told(r))
+		}
 		told := 0
 		for _, n := range f.NotJudged {
 			if n.What == "replicas" && strings.Contains(n.Why, c.want) {
@@ -191,13 +193,13 @@ func TestReplicas(t *testing.T) {
 		"the system account":  {For: 3 * time.Second, System: dial(away.URL(), "sys", "p")},
 		"the monitoring port": {For: 3 * time.Second, Monitor: away.MonitorURL()},
 	} {
-		f, r := look(near, o)
-		if !found(r, "READER_015") || r.Verdict != doctor.VerdictWarning {
-			t.Fatalf("%s: of a node that is behind it says\n%s%+v", name, told(r), f.Nodes)
-		}
-		for _, want := range []string{away.Name() + " is behind", away.Name() + " lacks 1 consumer"} {
-			if !strings.Contains(r.Findings[0].Text, want) {
-				t.Errorf("%s: no word of %q in\n%s", name, want, told(r))
+		for { // leaders may be elected meanwhile
+			f, r := look(near, o)
+			if found(r, "READER_015") && strings.Contains(r.Findings[0].Text, away.Name()+" is behind") && strings.Contains(r.Findings[0].Text, away.Name()+" lacks 1 consumer") {
+				break
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("%s: of a node that is behind it says\n%s%+v", name, told(r), f.Nodes)
 			}
 		}
 	}
