@@ -23,6 +23,7 @@ func (p *program) runBench(c *cli.Context, w benchPlan) error {
 	show.end()
 	err = errors.Join(err, done())
 	r.Made.Program = p.version
+	hideSecrets(r)
 	if err != nil && !r.Measured() {
 		return benchProblem(err, w)
 	}
@@ -37,6 +38,23 @@ func (p *program) runBench(c *cli.Context, w benchPlan) error {
 		return benchProblem(err, w)
 	default:
 		return outcome{exitOfBench(r)}
+	}
+}
+
+// hideSecrets takes the secrets out of what readers and their connections said.
+func hideSecrets(r bench.Result) {
+	for _, s := range r.Series {
+		for i := range s.Entries {
+			e := &s.Entries[i]
+			e.Stopped = redact(oneLine(e.Stopped))
+			for k := range e.Readings {
+				one := &e.Readings[k]
+				one.Error = redact(oneLine(one.Error))
+				for n := range one.Said {
+					one.Said[n] = redact(oneLine(one.Said[n]))
+				}
+			}
+		}
 	}
 }
 
