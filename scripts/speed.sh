@@ -92,6 +92,12 @@ judge '600 x 256 KB, 20 ms each: seconds' '<=' 13 "$(cell large defaults 'The wo
 judge '600 x 256 KB: bytes on the wire for each of payload' '<=' 1.005 "$(cell large defaults 'The work' 6)"
 judge '600 x 256 KB: reconnects' '<=' 0 "$(cell large defaults 'The work' 7)"
 judge '600 x 256 KB: lost' '<=' 0 "$(cell large defaults 'The work' 8)"
+judge 'nats-reader version: ms, the middle of 7' '<=' 50 "$(for _ in 1 2 3 4 5 6 7; do
+	began=$EPOCHREALTIME
+	"$scratch/nats-reader" version >/dev/null
+	ended=$EPOCHREALTIME
+	echo $(((${ended//[.,]/} - ${began//[.,]/}) / 1000))
+done | sort -n | sed -n 4p)"
 
 if grep -E '^- (next|next-batch|iterator)( was not measured|, round [0-9]+:.*(lost|repeated|not as published))' "$scratch"/*.md; then
 	wrong=1

@@ -11,6 +11,7 @@ type meter struct {
 	wire   *wire
 
 	memory    runtime.MemStats
+	routines  int
 	serverCPU time.Duration
 	known     bool // the server's
 	cpu       time.Duration
@@ -23,6 +24,7 @@ func startMeter(server func() (time.Duration, bool), w *wire) *meter {
 	m := &meter{server: server, wire: w}
 	runtime.GC()
 	runtime.ReadMemStats(&m.memory)
+	m.routines = runtime.NumGoroutine()
 	m.serverCPU, m.known = server()
 	m.bytes = w.bytes.Load()
 	m.cpu = cpuTime()
@@ -40,5 +42,6 @@ func (m *meter) stop(messages uint64) Reading {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	r.Allocations, r.Allocated = memory.Mallocs-m.memory.Mallocs, memory.TotalAlloc-m.memory.TotalAlloc
+	r.Heap, r.Goroutines = m.memory.HeapAlloc, m.routines
 	return r
 }

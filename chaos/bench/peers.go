@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -224,7 +225,11 @@ func readLegacyOrdered(ctx context.Context, r *reading) error {
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
 	}
-	sub.SetClosedHandler(func(string) { close(closed) })
+	end := sync.OnceFunc(func() { close(closed) })
+	sub.SetClosedHandler(func(string) { end() })
+	if !sub.IsValid() { // it was closed before anybody asked to hear of it
+		end()
+	}
 	r.close = func(context.Context) error { return sub.Unsubscribe() }
 	select {
 	case <-ended:

@@ -66,6 +66,10 @@ type Reading struct {
 	Allocated   uint64         `json:"allocated_bytes"`
 	Wire        uint64         `json:"wire_bytes"` // that arrived
 
+	// Before the reading, behind a garbage collection: what grows from round to round is left by somebody.
+	Heap       uint64 `json:"heap_before_bytes"`
+	Goroutines int    `json:"goroutines_before"`
+
 	Lost       uint64   `json:"lost"`
 	Again      uint64   `json:"again"` // came again, or behind later ones
 	Odd        uint64   `json:"odd"`   // not the payload or the sequence that was published

@@ -118,7 +118,7 @@ func TestEveryContestantReadsEverything(t *testing.T) {
 			}
 			for _, one := range e.Readings {
 				places = append(places, one.Round*100+one.Place)
-				if one.Messages != uint64(s.Count) || one.Wire < uint64(s.Count*s.Size) || one.Took <= 0 || one.CPU < 0 || one.Reconnects != 0 || len(one.Said) > 0 {
+				if one.Messages != uint64(s.Count) || one.Wire < uint64(s.Count*s.Size) || one.Took <= 0 || one.CPU < 0 || one.Heap == 0 || one.Goroutines == 0 || one.Reconnects != 0 || len(one.Said) > 0 {
 					t.Errorf("%s: %+v", e.Name, one)
 				}
 				if measured := runtime.GOOS == "linux" || runtime.GOOS == "windows"; (one.ServerCPU != nil) != measured {

@@ -49,7 +49,7 @@ func (s Series) grid(title string, head []string, cells func(Entry) []string) Gr
 }
 
 func (s Series) speed() Grid {
-	head := []string{"msg/s", "MB/s", "CPU ns", "server ns", "allocs", "B", "wire B"}
+	head := []string{"msg/s", "MB/s", "CPU ns", "server ns", "allocs", "alloc B", "wire B"}
 	return s.grid("", head, func(e Entry) []string {
 		f := e.Figures
 		return []string{

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,15 @@ func (r Result) Measured() bool {
 		}
 	}
 	return false
+}
+
+// serverMeasured says whether the server's CPU is known of any reading.
+func (r Result) serverMeasured() bool {
+	return slices.ContainsFunc(r.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Entries, func(e Entry) bool {
+			return slices.ContainsFunc(e.Readings, func(one Reading) bool { return one.ServerCPU != nil })
+		})
+	})
 }
 
 // Title says what is read, and how much is asked for ahead.
@@ -129,6 +139,9 @@ func (r Result) MadeWords() string {
 	}
 	text := fmt.Sprintf("%s, nats-reader %s, nats.go %s, nats-server %s (%s, %s storage), %s, %s, %d cores; %s, figures are per message, ratios within a round",
 		r.Made.Ended.Format("2006-01-02 15:04 MST"), r.Made.Program, r.Made.Client, r.Made.Server, where, r.Storage, r.Made.Go, r.Made.System, r.Made.Cores, rounds)
+	if r.Measured() && !r.serverMeasured() {
+		text += ", the server's CPU was not measured"
+	}
 	if r.Metadata {
 		text += ", with the stream sequence of every message"
 	}
