@@ -100,6 +100,9 @@ type benchPlan struct {
 }
 
 func (p *program) bench(c *cli.Context) error {
+	if wantsFleet(c) {
+		return p.runFleet(c)
+	}
 	w, err := benchPlanOf(c)
 	if err != nil {
 		return err
@@ -116,14 +119,8 @@ func benchPlanOf(c *cli.Context) (w benchPlan, err error) {
 	w.plan = bench.Plan{
 		Rounds: c.Int(flagRounds), Batch: c.Int(flagBatch), Work: c.Duration(flagWork), Metadata: c.Bool(flagMetadata), Limit: c.Duration(flagLimit),
 	}
-	if w.format, err = oneOf(c, flagFormat, "text", "json", "markdown"); err != nil {
+	if w.format, err = benchFormat(c); err != nil {
 		return w, err
-	}
-	if c.Bool(flagJSON) {
-		if c.IsSet(flagFormat) && w.format != "json" {
-			return w, usage{problem: fmt.Sprintf("flags --%s and --%s %s exclude each other", flagJSON, flagFormat, w.format)}
-		}
-		w.format = "json"
 	}
 	storage, err := oneOf(c, flagStorage, storageFile, storageMemory)
 	if err != nil {
@@ -151,6 +148,21 @@ func benchPlanOf(c *cli.Context) (w benchPlan, err error) {
 		return w, planProblem(err)
 	}
 	return w, w.serverOf(c)
+}
+
+// benchFormat is the form of the result.
+func benchFormat(c *cli.Context) (string, error) {
+	format, err := oneOf(c, flagFormat, "text", "json", "markdown")
+	if err != nil {
+		return "", err
+	}
+	if c.Bool(flagJSON) {
+		if c.IsSet(flagFormat) && format != "json" {
+			return "", usage{problem: fmt.Sprintf("flags --%s and --%s %s exclude each other", flagJSON, flagFormat, format)}
+		}
+		format = "json"
+	}
+	return format, nil
 }
 
 // serverOf reads where it is measured.

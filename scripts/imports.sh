@@ -15,11 +15,12 @@ module=github.com/an-open-reader/nats-reader
 # main > commands > tui > chaos > reader > reader/session, never back.
 packages='
 .                   > commands chaos/lab
-commands            > tui chaos chaos/bench chaos/matrix chaos/oracle chaos/plan chaos/report chaos/result chaos/run chaos/target chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
+commands            > tui chaos chaos/bench chaos/bench/fleet chaos/matrix chaos/oracle chaos/plan chaos/report chaos/result chaos/run chaos/target chaos/proxy chaos/proxy/control chaos/lab chaos/owner reader reader/session reader/doctor reader/readerprom
 tui                 > tui/background chaos chaos/proxy reader reader/session
 tui/background      >
 chaos               > chaos/oracle chaos/proxy chaos/lab chaos/owner reader reader/session
 chaos/bench         > chaos chaos/lab reader
+chaos/bench/fleet   > chaos chaos/lab reader reader/session
 chaos/oracle        > reader reader/session
 chaos/result        > chaos/oracle
 chaos/report        > chaos/oracle chaos/result
@@ -46,13 +47,13 @@ scripts/pack        >
 # module of others > packages that may import it. The standard library is open to
 # all; a package without a word here, such as reader/session, has nothing else.
 modules='
-github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/bench chaos/lab chaos/readertest chaos/run chaos/target chaos/target/bad commands
-github.com/nats-io/nuid                 > reader chaos chaos/bench chaos/run chaos/target commands
+github.com/nats-io/nats.go              > reader reader/doctor chaos chaos/bench chaos/bench/fleet chaos/lab chaos/readertest chaos/run chaos/target chaos/target/bad commands
+github.com/nats-io/nuid                 > reader chaos chaos/bench chaos/bench/fleet chaos/run chaos/target commands
 github.com/nats-io/jsm.go               > reader/doctor chaos commands
 github.com/nats-io/nats-server/v2       > chaos/lab
 github.com/goccy/go-yaml                > chaos/plan
 github.com/urfave/cli/v2                > commands
-github.com/jedib0t/go-pretty/v6         > chaos/report chaos/matrix commands
+github.com/jedib0t/go-pretty/v6         > chaos/report chaos/matrix chaos/bench/fleet commands
 github.com/jstemmer/go-junit-report/v2  > chaos/report commands
 github.com/agnivade/levenshtein         > commands
 github.com/cpuguy83/go-md2man           > commands
@@ -177,7 +178,7 @@ imports.sh: package extras has no line in the table of packages: say there what 
 imports.sh: extras imports github.com/nats-io/nats-server/v3/server: its module has no line in the table of modules: say there who may import it
 imports.sh: reader imports chaos/lab: imports run main > commands > tui > chaos > reader > reader/session
 imports.sh: reader imports github.com/nats-io/jsm.go/natscontext: only chaos, commands, reader/doctor may
-imports.sh: reader/session imports github.com/nats-io/nats.go: only chaos, chaos/bench, chaos/lab, chaos/readertest, chaos/run, chaos/target, chaos/target/bad, commands, reader, reader/doctor may'
+imports.sh: reader/session imports github.com/nats-io/nats.go: only chaos, chaos/bench, chaos/bench/fleet, chaos/lab, chaos/readertest, chaos/run, chaos/target, chaos/target/bad, commands, reader, reader/doctor may'
 	diff <(printf '%s\n' "$want" | sort) <(printf '%s\n' "$got" | sort) || {
 		echo "imports.sh: self-test: not what must be said (< wanted, > said)"
 		return 1
