@@ -94,6 +94,9 @@ func (p *program) run(ctx context.Context, args []string) error {
 	}
 	args = withoutHelpWord(args)
 	app := p.app()
+	if asksForModel(args) {
+		return p.introspect(app)
+	}
 	line, err := normalise(app, args)
 	if err != nil {
 		return err
