@@ -45,7 +45,7 @@ func TestReadmeTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, after, found := strings.Cut(string(text), "| grep -E '")
-	pattern, after, closed := strings.Cut(after, "'\n```\n\n```\n")
+	pattern, after, closed := strings.Cut(after, "'\n```\n\n```text\n")
 	transcript, _, ended := strings.Cut(after, "\n```\n")
 	if !found || !closed || !ended {
 		t.Fatal("the README has no command line with grep and a transcript below it")

@@ -76,7 +76,9 @@ done
 command -v go >/dev/null || die "go is not in PATH: any version from 1.21 on fetches $go_release by itself"
 command -v git >/dev/null || die "git is not in PATH: a release is built from a commit"
 
-# Nothing of the caller's settings gets into the build.
+# Nothing of the caller's settings gets into the build; where modules come from and
+# are kept makes no difference.
+for name in GOPROXY GOSUMDB GONOSUMDB GOMODCACHE GOCACHE; do export "$name=$(go env "$name")"; done
 for name in GOOS GOARCH GOFLAGS GOEXPERIMENT GOAMD64 GOARM64 GODEBUG GOFIPS140 GO111MODULE; do unset "$name"; done
 export GOTOOLCHAIN=$go_release GOWORK=off GOENV=off CGO_ENABLED=0 LC_ALL=C TZ=UTC
 
