@@ -63,6 +63,7 @@ github.com/charmbracelet/lipgloss       > tui tui/background
 github.com/charmbracelet/x              > tui
 github.com/muesli/termenv               > tui
 github.com/prometheus/client_golang     > reader/readerprom commands
+golang.org/x/net                        > commands
 golang.org/x/sys                        > chaos/lab commands
 '
 
