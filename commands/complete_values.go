@@ -26,7 +26,7 @@ func (p *program) valuesOf(ctx context.Context, c *choices, u unfinished) {
 		stream, _, _ = strings.Cut(u.args[0], ",")
 	}
 	switch u.value.Names()[0] {
-	case flagContext:
+	case flagContext, flagSystemContext:
 		c.add("a context of the nats CLI", natscontext.KnownContexts()...)
 		c.files = strings.ContainsAny(value, `/\`)
 	case flagInject:
