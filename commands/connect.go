@@ -98,6 +98,7 @@ func (p *program) connectionOptions(s settings) []nats.Option {
 			p.trace(s, "reconnected to %s", nc.ConnectedUrlRedacted())
 			p.turnedAway.Store(false)
 		}),
+		nats.DiscoveredServersHandler(func(nc *nats.Conn) { p.trace(s, "servers: %s", strings.Join(nc.Servers(), ", ")) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { p.trace(s, "reconnect: %v", err) }),
 	)
 }
@@ -133,17 +134,23 @@ func (p *program) trace(s settings, format string, args ...any) {
 
 // jetStream gives the JetStream API as the settings address it.
 func (s settings) jetStream(nc *nats.Conn) (jetstream.JetStream, error) {
-	timeout := jetstream.WithDefaultTimeout(s.timeout)
+	options := []jetstream.JetStreamOpt{jetstream.WithDefaultTimeout(s.timeout)}
+	if s.tell != nil {
+		options = append(options, jetstream.WithClientTrace(&jetstream.ClientTrace{
+			RequestSent:      func(subject string, payload []byte) { s.tell("trace: >>> %s %s", subject, payload) },
+			ResponseReceived: func(subject string, payload []byte, _ nats.Header) { s.tell("trace: <<< %s %s", subject, payload) },
+		}))
+	}
 	prefix, domain := s.context.JSAPIPrefix(), s.context.JSDomain()
 	if s.at.Servers != "" {
 		prefix, domain = s.at.APIPrefix, s.at.Domain
 	}
 	switch {
 	case domain != "":
-		return jetstream.NewWithDomain(nc, domain, timeout)
+		return jetstream.NewWithDomain(nc, domain, options...)
 	case prefix != "":
-		return jetstream.NewWithAPIPrefix(nc, prefix, timeout)
+		return jetstream.NewWithAPIPrefix(nc, prefix, options...)
 	default:
-		return jetstream.New(nc, timeout)
+		return jetstream.New(nc, options...)
 	}
 }

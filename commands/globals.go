@@ -88,7 +88,7 @@ func globalFlags() []cli.Flag {
 		text(flagConnectionName, "", "`NAME` of the connection (default: nats-reader VERSION)"),
 		text(flagContext, "NATS_CONTEXT", "`NAME` of a natscli context, or a .json file of one"),
 		boolFlag(flagNoContext, connectionFlags, "use no context, not the selected one either"),
-		boolFlag(flagTrace, connectionFlags, "tell what happens to the connection, on stderr"),
+		boolFlag(flagTrace, connectionFlags, "tell what happens to the connection, and API requests, on stderr"),
 		text(flagColors, "NATS_COLOR", "how tables are drawn: "+strings.Join(tableSchemes(), ", ")),
 	}
 	store := []cli.Flag{

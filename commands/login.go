@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/nats-io/jsm.go/natscontext"
-	"github.com/nats-io/nats.go"
 	"github.com/urfave/cli/v2"
 )
 
@@ -125,21 +124,6 @@ func (l identity) name() string {
 	default:
 		return ""
 	}
-}
-
-// optionValues are nats.go's options of the settings as they come out.
-func (s settings) optionValues() (nats.Options, error) {
-	all := nats.GetDefaultOptions()
-	options, err := s.natsOptions()
-	if err != nil {
-		return all, err
-	}
-	for _, set := range options {
-		if err := set(&all); err != nil {
-			return all, s.wrongSetting(err)
-		}
-	}
-	return all, nil
 }
 
 // loginOf is the login of the settings where it fits into a URL, with what only says

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nats-io/jsm.go/natscontext"
-	"github.com/nats-io/nats.go"
 	"github.com/urfave/cli/v2"
 
 	"github.com/an-open-reader/nats-reader/chaos"
@@ -23,7 +22,9 @@ type settings struct {
 	socks   *socksDialer             // nil: no proxy
 	scheme  string                   // how tables are drawn
 	trace   bool
-	at      chaos.Place // where to go instead of where the context says; zero: nowhere else
+	tell    func(format string, args ...any) // of a trace; nil: there is none
+	made    *madeOptions                     // what natsOptions gave; nil: not kept
+	at      chaos.Place                      // where to go instead of where the context says; zero: nowhere else
 }
 
 func (p *program) settingsOf(c *cli.Context) (settings, error) {
@@ -40,6 +41,9 @@ func (p *program) settingsFrom(c *cli.Context, below *natscontext.Context) (sett
 	s.written = func(flag string) string { return originOf(c, flag, below.Name) }
 	if s.timeout <= 0 {
 		return settings{}, usage{problem: fmt.Sprintf("%s: %s is not above 0", originOf(c, flagTimeout, ""), s.timeout), hint: "write --timeout 5s"}
+	}
+	if s.made = new(madeOptions); s.trace {
+		s.tell = p.note
 	}
 	if s.name == "" {
 		s.name = "nats-reader " + p.version
@@ -155,18 +159,3 @@ func certStoreOptions(c *cli.Context, below *natscontext.Context) ([]natscontext
 }
 
 const hintCertFiles = "--tlscert and --tlskey name the files of a certificate"
-
-// natsOptions are nats.go's options of the settings, or the one that is wrong.
-func (s settings) natsOptions() ([]nats.Option, error) {
-	options, err := s.context.NATSOptions()
-	if err == nil {
-		err = s.checkFiles()
-	}
-	if err != nil {
-		return nil, s.wrongSetting(err)
-	}
-	if s.socks != nil {
-		options = append(options, nats.SetCustomDialer(s.socks))
-	}
-	return options, nil
-}

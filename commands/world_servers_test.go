@@ -134,6 +134,17 @@ func TestWorldOfAccounts(t *testing.T) {
 			}
 		}
 	})
+	t.Run("trace", func(t *testing.T) {
+		inContexts(t, "", nil)
+		var out, errs strings.Builder
+		line := "inject pause-consumer ORDERS nobody --dry-run --allow-server-faults --trace --context= -s " + url
+		Main(t.Context(), append(strings.Fields(line), flagsFor(password)...), nil, &out, &errs, "")
+		for _, want := range []string{"trace: connected to nats://", "trace: >>> $JS.API.STREAM.INFO.ORDERS", "trace: <<< $JS.API.STREAM.INFO.ORDERS"} {
+			if !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "s3cret") {
+				t.Errorf("%q is not told:\n%s%s", want, out.String(), errs.String())
+			}
+		}
+	})
 	t.Run("several servers", func(t *testing.T) {
 		inContexts(t, "", nil)
 		dead := "nats://127.0.0.1:1"
@@ -242,6 +253,29 @@ func TestWorldOfJWTs(t *testing.T) {
 		code, _, stderr := d.run(t, []string{"-s", url, "--jwt", strings.TrimPrefix(jwtFile, "file://")}, []string{"--seed", seed})
 		if code != exitCannotJudge || !strings.Contains(stderr, "hint: flag --jwt is taken as it is: write "+jwtFile) {
 			t.Errorf("a path as a JWT: code %d, %s", code, stderr)
+		}
+	})
+	t.Run("op is asked once", func(t *testing.T) {
+		bin := t.TempDir()
+		asked := filepath.Join(bin, "asked")
+		if err := os.WriteFile(filepath.Join(bin, "op"), fmt.Appendf(nil, "#!/bin/sh\necho >>%q\ncat %q\n", asked, creds), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		inContexts(t, "", nil)
+		s, err := settingsFrom(t, "-s", url, "--creds", "op://vault/nats/creds")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			nc, err := testProgram().connect(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nc.Close()
+		}
+		if times, err := os.ReadFile(asked); err != nil || len(times) != 1 {
+			t.Errorf("it was asked %d times, %v", len(times), err)
 		}
 	})
 	t.Run("nsc and op", func(t *testing.T) {
