@@ -184,22 +184,16 @@ notices() {
 	done) >"$1/common-$2/THIRD-PARTY-LICENCES.txt"
 }
 
-# extras FOLDER: what the program itself prints, where it has the command.
+# extras FOLDER: what the program itself prints: manual pages and completions.
 extras() {
-	local shell program=$1/host/nats-reader commands
+	local program=$1/host/nats-reader file
 	(cd "$1/source" && go build -trimpath -buildvcs=true -ldflags "-s -w -X main.version=$version" -o "$program" .) || die "it does not build for this machine"
 	[ "$("$program" version | awk '{print $2}')" = "$version" ] || die "the program says '$("$program" version)', not $version"
-	commands=$("$program" --help | awk '/^COMMANDS/ { on = 1; next } /^[A-Z]/ { on = 0 } on { print $1 }')
-	if grep -qxE 'completion,?' <<<"$commands"; then
-		mkdir -p "$1/common/completions"
-		for shell in bash zsh fish powershell; do
-			"$program" completion "$shell" >"$1/common/completions/nats-reader.$shell" || die "nats-reader completion $shell"
-		done
-	fi
-	if grep -qxE 'man,?' <<<"$commands"; then
-		mkdir -p "$1/common/man"
-		"$program" man >"$1/common/man/nats-reader.1" || die "nats-reader man"
-	fi
+	mkdir -p "$1/common/completions" "$1/common/man"
+	for file in bash:nats-reader.bash zsh:_nats-reader fish:nats-reader.fish powershell:nats-reader.ps1; do
+		"$program" completion "${file%%:*}" >"$1/common/completions/${file#*:}" || die "nats-reader completion ${file%%:*}"
+	done
+	"$program" man --dir "$1/common/man/man1" || die "nats-reader man"
 }
 
 # build FOLDER: everything, into FOLDER/out.
