@@ -25,6 +25,8 @@ type Server struct {
 	Foreign   bool           // it is not the lab's
 	Journal   *chaos.Journal // keeps what is to be removed there in case this process does not come to it; may be nil
 	PID       int            // of its process on this machine; 0: not known, and its CPU is not measured
+
+	ended func() bool // of the lab's; nil: that is not known
 }
 
 // cpu is what the server's process has used so far; false: that is not known.

@@ -35,6 +35,7 @@ func OnLab(l *lab.Server) Server {
 		JetStream: func(nc *nats.Conn) (jetstream.JetStream, error) { return jetstream.New(nc) },
 		Legacy:    func(nc *nats.Conn) (nats.JetStreamContext, error) { return nc.JetStream() },
 		PID:       l.PID(),
+		ended:     func() bool { return !l.Running() },
 	}
 }
 

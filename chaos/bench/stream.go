@@ -40,8 +40,8 @@ func (b *bench) makeStream(ctx context.Context, l Load) (s names, remove func() 
 	undo, err := chaos.MakeStream(ctx, b.js, config, b.server.Journal)
 	if undo != nil {
 		remove = func() error {
-			if !b.server.Foreign && !b.js.Conn().IsConnected() {
-				return nil // the lab's server has ended, and its store goes with it
+			if b.server.ended != nil && b.server.ended() {
+				return nil // the store goes with it
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 			defer cancel()
