@@ -38,6 +38,16 @@ context alone do not lead there: a bench takes all that a server has.
 because of their size; defaults leaves each as its library has it. A push
 consumer (legacy-ordered) asks for nothing.
 
+--readers N --idle measures what N readers of one process cost while nothing
+comes, and on a server of the lab how soon all read again after it was
+killed and after it was stopped; with --nodes 3 after each node was killed.
+Memory is what is kept after a collection, divided by N; 24 KiB and two
+goroutines each are allowed, and no API request. --for watches idle readers,
+or without --readers one reader and a publisher at full speed, and tells
+whether heap, rss, goroutines, consumers or subscriptions grow: whether the
+median of the last third of the samples is above that of the first by more
+than a tolerance, the first fifth left out.
+
 Every contestant compares the number in each payload, its size, and the
 stream sequence of the last message. --metadata has each know the stream
 sequence of every message: nats.go's readers parse it then.
@@ -47,12 +57,15 @@ is measured where it is the lab's. Wire bytes are all that arrive.
 
 Exit code: 0 all was read, 2 a reader lost or repeated a message, 3 one did
 not come to the end within --limit, or there is nothing to measure on,
-130 interrupted.`
+130 interrupted. Of many readers and long times: 0 all holds, 2 something
+grows or does not hold.`
 
 var benchExamples = []example{
 	{line: "nats-reader bench --count 2000 --rounds 1", about: "all contestants, a short run; without flags it takes minutes"},
 	{line: "nats-reader bench --only next,consume --size 4096 --count 10000 --rounds 3", about: "this reader beside nats.go's Consume, with messages of 4 KiB"},
 	{line: "nats-reader bench --pull equal --base consume,ordered-messages \\\n   --size 128 --count 5000 --rounds 1 --json", about: "compared with two, for programs"},
+	{line: "nats-reader bench --readers 20 --streams 4 --idle --idle-time 2s", about: "what idle readers cost, and how soon they read again"},
+	{line: "nats-reader bench --for 3s --rate 1000", about: "whether anything grows; minutes tell more"},
 }
 
 func (p *program) benchCommand() *cli.Command {

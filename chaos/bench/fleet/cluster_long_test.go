@@ -17,7 +17,7 @@ func TestReadersOnACluster(t *testing.T) {
 	}
 	held := 0
 	for _, v := range r.Recoveries {
-		if len(v.NotRead) > 0 || v.Read <= 0 || v.Back <= 0 || v.Consumers != 12 {
+		if v.NotRead > 0 || v.Read <= 0 || v.Back <= 0 || v.Consumers != 12 {
 			t.Errorf("%+v", v)
 		}
 		if v.Connection {

@@ -73,11 +73,12 @@ func (r *Result) judgeIdle(p *Plan) {
 func (r *Result) judgeRecoveries(p *Plan) {
 	for _, v := range r.Recoveries {
 		name := v.name()
-		r.find("all read again after "+name, fmt.Sprintf("%d of %d", r.Readers-len(v.NotRead), r.Readers), fmt.Sprint(r.Readers), len(v.NotRead) == 0)
+		r.find("all read again after "+name, fmt.Sprintf("%d of %d", r.Readers-v.NotRead, r.Readers), fmt.Sprint(r.Readers), v.NotRead == 0)
 		if v.Connection && p.Connections == 1 {
 			n := v.Replaced + v.Healed
 			r.find("sessions replaced or healed after "+name, fmt.Sprint(n), fmt.Sprintf("%d at least", r.Readers), n >= r.Readers)
 		}
+		r.find("not idle again after "+name, fmt.Sprint(v.Restless), "0", v.Restless == 0)
 		r.find("consumers after "+name, fmt.Sprint(v.Consumers), fmt.Sprint(r.Readers), v.Consumers == r.Readers)
 		r.find("orphans after "+name, fmt.Sprint(v.Orphans), "0", v.Orphans == 0)
 		if p.Within > 0 {

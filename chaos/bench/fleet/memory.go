@@ -51,7 +51,7 @@ func (f *fleet) countTimers(ctx context.Context) (each float64, of int, err erro
 	if _, err := f.readAll(ctx); err != nil {
 		return 0, of, err
 	}
-	if err := f.settle(ctx); err != nil {
+	if err := f.settled(ctx); err != nil {
 		return 0, of, err
 	}
 	each = float64(timers()-before) / float64(of)

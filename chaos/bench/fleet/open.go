@@ -106,26 +106,37 @@ func (f *fleet) publishOne(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until every reader says that nothing waits for it.
-func (f *fleet) settle(ctx context.Context) error {
+// settle waits until every reader says that nothing waits for it, and gives those that do not within the patience of the
+// plan.
+func (f *fleet) settle(ctx context.Context) (restless []reader.Status, err error) {
 	limited, cancel := context.WithTimeout(ctx, f.plan.Patience)
 	defer cancel()
-	err := again(limited, func() error {
-		idle := 0
-		var other reader.State
+	errRestless := errors.New("some are not idle")
+	err = again(limited, func() error {
+		restless = restless[:0]
 		for _, r := range f.all {
-			if s := r.Status().State; s == reader.StateIdle {
-				idle++
-			} else {
-				other = s
+			if s := r.Status(); s.State != reader.StateIdle {
+				restless = append(restless, s)
 			}
 		}
-		f.plan.Told(Progress{Text: "waiting until all are idle", Done: idle, All: len(f.all)})
-		if idle < len(f.all) {
-			return fmt.Errorf("%d of %d readers are not idle after %s: one is %s", len(f.all)-idle, len(f.all), f.plan.Patience, other)
+		f.plan.Told(Progress{Text: "waiting until all are idle", Done: len(f.all) - len(restless), All: len(f.all)})
+		if len(restless) > 0 {
+			return errRestless
 		}
 		return nil
 	})
+	if errors.Is(err, errRestless) {
+		return restless, nil
+	}
+	return nil, err
+}
+
+// settled is settle where readers that are not idle cannot be measured.
+func (f *fleet) settled(ctx context.Context) error {
+	restless, err := f.settle(ctx)
+	if err == nil && len(restless) > 0 {
+		err = fmt.Errorf("%d of %d readers are not idle after %s: one is %s", len(restless), len(f.all), f.plan.Patience, restless[0].State)
+	}
 	return err
 }
 

@@ -28,7 +28,7 @@ func (f *fleet) restarts(ctx context.Context, r *Result) error {
 				return err
 			}
 			r.Recoveries = append(r.Recoveries, recovery)
-			if len(recovery.NotRead) > 0 {
+			if recovery.NotRead+recovery.Restless > 0 {
 				return nil // what comes behind would tell of the same readers
 			}
 		}
@@ -60,9 +60,12 @@ func (f *fleet) recovery(ctx context.Context, h *host, how string) (Recovery, er
 		v.Down = time.Since(began)
 	}
 	var err error
-	if v.Read, v.NotRead, err = f.readAgain(ctx, began); err != nil {
+	missing := []reader.Status(nil)
+	if v.Read, missing, err = f.readAgain(ctx, began); err != nil {
 		return v, err
 	}
+	v.NotRead = len(missing)
+	v.show(missing)
 	if f.cluster == nil {
 		v.ReadReady = v.Read - v.Down
 	}
@@ -74,20 +77,23 @@ func (f *fleet) recovery(ctx context.Context, h *host, how string) (Recovery, er
 			return v, err
 		}
 		back := time.Now()
-		var missing []reader.Status
 		if v.Back, missing, err = f.readAgain(ctx, back); err != nil {
 			return v, err
 		}
-		v.NotRead = append(v.NotRead, missing...)
+		v.NotRead = max(v.NotRead, len(missing))
+		v.show(missing)
 	}
 	clean := time.Now()
 	if v.Consumers, v.Orphans, err = f.clean(ctx, len(f.all)); err != nil {
 		return v, err
 	}
 	v.Clean = time.Since(clean)
-	if err := f.settle(ctx); err != nil {
+	restless, err := f.settle(ctx)
+	if err != nil {
 		return v, err
 	}
+	v.Restless = len(restless)
+	v.show(restless)
 	c := f.tally.soFar()
 	v.Deaf, v.Healed = c.deaf, c.healed
 	for i, r := range f.all {
@@ -97,6 +103,13 @@ func (f *fleet) recovery(ctx context.Context, h *host, how string) (Recovery, er
 	}
 	v.API = since(api, f.api())
 	return v, nil
+}
+
+// mostExamples is how many readers a result shows that did not do what they should.
+const mostExamples = 5
+
+func (v *Recovery) show(some []reader.Status) {
+	v.Examples = append(v.Examples, some[:min(len(some), mostExamples-len(v.Examples))]...)
 }
 
 // readAgain publishes a message to every stream and waits until all readers have it.

@@ -120,7 +120,9 @@ type Recovery struct {
 	Read       time.Duration     `json:"read_ns"`                        // from its end until all had read a message that was published afterwards
 	ReadReady  time.Duration     `json:"read_after_ready_ns,omitempty"`  // the same, from when it was ready
 	Back       time.Duration     `json:"read_after_return_ns,omitempty"` // until all had read another one once the node was back and ready
-	NotRead    []reader.Status   `json:"not_read,omitempty"`             // that had not got the message within the patience, as they were then
+	NotRead    int               `json:"not_read"`                       // readers that had not got the message within the patience
+	Restless   int               `json:"not_idle"`                       // that were not idle within the patience once all had read
+	Examples   []reader.Status   `json:"examples,omitempty"`             // of both, as they were then; a few
 	Deaf       time.Duration     `json:"longest_deaf_ns"`                // from before the end, so that it has the time the server was away
 	Replaced   int               `json:"readers_replaced"`               // whose session has a higher number
 	Healed     int               `json:"sessions_healed"`                // that answered again before there was another

@@ -118,7 +118,7 @@ func (f *fleet) idleFleet(ctx context.Context, r *Result) (err error) {
 		return fmt.Errorf("%d of %d readers read nothing within %s", len(missing), f.plan.Readers, f.plan.Patience)
 	}
 	r.Open.AllRead = time.Since(began)
-	if err := f.settle(ctx); err != nil {
+	if err := f.settled(ctx); err != nil {
 		return err
 	}
 	r.Open.API = f.api()

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // made gives n samples of a run that stays as it is, each changed by how.
@@ -130,7 +128,8 @@ func TestVerdicts(t *testing.T) {
 		{"cost", Result{Kind: Cost, Idle: quiet, Recoveries: []Recovery{again}}, Held},
 		{"a heal counts as a session", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.Replaced, v.Healed = 49, 1 })}, Held},
 		{"a reader kept a session that cannot be", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.Replaced = 49 })}, Broken},
-		{"one did not read again", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.NotRead = make([]reader.Status, 1) })}, Broken},
+		{"one did not read again", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.NotRead = 1 })}, Broken},
+		{"one does not come to rest", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.Restless = 1 })}, Broken},
 		{"an orphan", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.Orphans = 1 })}, Broken},
 		{"a consumer too many", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.Consumers = 51 })}, Broken},
 		{"too late", Result{Kind: Cost, Idle: quiet, Recoveries: broken(func(v *Recovery) { v.ReadReady = time.Minute })}, Broken},

@@ -125,8 +125,8 @@ func (r *Result) recoveryWords() section {
 			row = append(row, seconds(v.Down))
 		}
 		read := seconds(v.Read)
-		if len(v.NotRead) > 0 {
-			read = fmt.Sprintf("%d never did", len(v.NotRead))
+		if v.NotRead > 0 {
+			read = fmt.Sprintf("%d never did", v.NotRead)
 		}
 		row = append(row, seconds(v.HalfProven), seconds(v.AllProven), read)
 		if cluster {
