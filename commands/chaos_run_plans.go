@@ -117,6 +117,7 @@ func targetProblem(flag string, err error) error {
 	var wrong *target.Error
 	u := usage{problem: "flag --" + flag + ": " + err.Error(), cause: err}
 	if errors.As(err, &wrong) {
+		u.hint = "exec:CMD is any program that prints the ids it reads; the others are readers of this process, some with parameters: consume(durable=false)"
 		if near := wrong.Suggestions(); len(near) > 0 {
 			u.hint = "did you mean " + strings.Join(near, " or ") + "?"
 		}

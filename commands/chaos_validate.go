@@ -64,7 +64,7 @@ func (p *program) chaosValidate(c *cli.Context) error {
 		return err
 	}
 	if bad > 0 {
-		return usage{problem: fmt.Sprintf("%s in %d of %s", counted(problems, "problem"), bad, counted(len(files), "file"))}
+		return usage{problem: fmt.Sprintf("%s in %d of %s", counted(problems, "problem"), bad, counted(len(files), "file")), hint: "each line says where it is, and what is allowed"}
 	}
 	return nil
 }

@@ -227,7 +227,7 @@ func checkIDs(flag string, words []string) (ids []string, err error) {
 	for _, word := range strings.FieldsFunc(strings.Join(words, ","), func(r rune) bool { return r == ',' || r == ' ' }) {
 		id := doctor.CheckID(word)
 		if id == "" {
-			return nil, usage{problem: fmt.Sprintf("flag --%s: there is no check %q", flag, word), hint: "nats-reader explain lists all, READER_001 and so on"}
+			return nil, usage{problem: fmt.Sprintf("flag --%s: there is no check %q", flag, word), hint: didYouMean(word, checkWords(), "nats-reader explain --list has all, READER_001 and so on")}
 		}
 		ids = append(ids, id)
 	}

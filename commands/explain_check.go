@@ -18,3 +18,11 @@ func checkEntries() []entry {
 	}
 	return all
 }
+
+// checkWords are the ids of the checks.
+func checkWords() (ids []string) {
+	for _, c := range doctor.Checks() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}

@@ -2,6 +2,9 @@ package commands
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
 	"os"
 	"strconv"
 	"strings"
@@ -10,7 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/an-open-reader/nats-reader/chaos"
-	"github.com/an-open-reader/nats-reader/reader"
+	"github.com/an-open-reader/nats-reader/reader/doctor"
 	"github.com/an-open-reader/nats-reader/reader/session"
 )
 
@@ -33,11 +36,17 @@ func TestEveryWordIsExplained(t *testing.T) {
 	for _, c := range session.Causes() {
 		want[topicCause] = append(want[topicCause], string(c))
 	}
-	for _, s := range []reader.State{
-		reader.StateOpening, reader.StateReading, reader.StateIdle, reader.StatePaused, reader.StateWaitingAcks,
-		reader.StateBufferFull, reader.StateRecovering, reader.StateDisconnected, reader.StateClosed,
-	} {
-		want[topicState] = append(want[topicState], string(s))
+	want[topicState] = statesOfReader(t)
+	for _, c := range doctor.Checks() {
+		want[topicCheck] = append(want[topicCheck], c.ID)
+	}
+	for _, code := range []int{exitGood, exitWarning, exitCritical, exitCannotJudge, exitInterrupted} {
+		want[topicExit] = append(want[topicExit], strconv.Itoa(code))
+	}
+	for _, topic := range topics {
+		if len(want[topic]) == 0 {
+			t.Errorf("nothing is wanted of %s", topic)
+		}
 	}
 	for topic, words := range want {
 		for _, w := range words {
@@ -50,6 +59,35 @@ func TestEveryWordIsExplained(t *testing.T) {
 			}
 		}
 	}
+}
+
+// statesOfReader are the states that the reader's source has.
+func statesOfReader(t *testing.T) (states []string) {
+	t.Helper()
+	file, err := parser.ParseFile(gotoken.NewFileSet(), "../reader/status.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, is := n.(*ast.ValueSpec)
+		if !is || len(v.Values) != 1 {
+			return true
+		}
+		of, named := v.Type.(*ast.Ident)
+		text, literal := v.Values[0].(*ast.BasicLit)
+		if named && literal && of.Name == "State" {
+			state, err := strconv.Unquote(text.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states = append(states, state)
+		}
+		return true
+	})
+	if len(states) < 9 {
+		t.Fatalf("states %q", states)
+	}
+	return states
 }
 
 func TestEntriesAreComplete(t *testing.T) {
@@ -80,6 +118,11 @@ func TestLookUp(t *testing.T) {
 			t.Errorf("%q found %+v, want %q", word, found, want)
 		}
 	}
+	for word, want := range map[string]int{"exit 2": 1, "exit code 2": 1, "check READER_003": 1, "state idle": 1, "fault cut": 1, "2": 1} {
+		if found := lookUp(entries(), word); len(found) != want {
+			t.Errorf("%q found %+v, want %d", word, found, want)
+		}
+	}
 	if found := lookUp(entries(), "409"); len(found) < 8 {
 		t.Errorf("409 found %d entries, want all its texts", len(found))
 	}
@@ -98,6 +141,12 @@ func TestExplainCommand(t *testing.T) {
 	}
 	if code := Main(t.Context(), []string{"explain", "--json"}, nil, &stdout, &stderr, ""); code != exitGood {
 		t.Errorf("explain --json ends with %d: %s", code, stderr.String())
+	}
+	if text := printed(t, "explain", "2"); !strings.Contains(text, "2 \"critical\" (exit_code)") || !strings.Contains(text, "READER_002 ") {
+		t.Errorf("a number that is an exit code and a check is explained as\n%s", text)
+	}
+	if printed(t, "explain", "--list") != printed(t, "explain") {
+		t.Error("explain --list is not what explain prints without a word")
 	}
 	var doc struct {
 		Schema  string

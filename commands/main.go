@@ -98,14 +98,14 @@ func (p *program) run(ctx context.Context, args []string) error {
 		return p.introspect(app)
 	}
 	line, err := normalise(app, args)
-	if err != nil {
-		return err
+	if err == nil {
+		app.Metadata = map[string]any{givenFlags: line.given}
+		err = readDurations(app.Commands)
 	}
-	app.Metadata = map[string]any{givenFlags: line.given}
-	if err := readDurations(app.Commands); err != nil {
-		return err
+	if err == nil {
+		err = app.RunContext(ctx, append([]string{app.Name}, line.args...))
 	}
-	return app.RunContext(ctx, append([]string{app.Name}, line.args...))
+	return withHint(err, func() string { return typed(readUnfinished(p.app(), args, "").name) })
 }
 
 // app is the whole command line as a table.

@@ -342,6 +342,10 @@ func checkValue(f cli.Flag, name, value string) error {
 		if _, err := time.ParseDuration(value); err != nil {
 			return bad(aDuration, dashed(name)+" 2s")
 		}
+	case *cli.Float64Flag:
+		if _, err := strconv.ParseFloat(value, 64); err != nil {
+			return bad("a number", dashed(name)+" 1.5")
+		}
 	case *cli.IntFlag:
 		if _, err := strconv.Atoi(value); err != nil {
 			return bad("a whole number", dashed(name)+" 3")

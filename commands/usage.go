@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -17,6 +19,23 @@ type usage struct {
 func (u usage) Error() string { return u.problem }
 
 func (u usage) Unwrap() error { return u.cause }
+
+// withHint gives a command line that cannot be run a hint where it has none: the help
+// of its command, or what may be wrong with a file.
+func withHint(err error, command func() string) error {
+	var u usage
+	if !errors.As(err, &u) || u.hint != "" {
+		return err
+	}
+	var file *fs.PathError
+	switch {
+	case errors.As(u.cause, &file), errors.Is(u.cause, fs.ErrNotExist), errors.Is(u.cause, fs.ErrPermission):
+		u.hint = "check the path, and who may use it"
+	case u.cause == nil, strings.HasPrefix(u.problem, "flag "):
+		u.hint = "see " + command() + " --help"
+	}
+	return u
+}
 
 // printError prints an error and its hint, each on one line, without secrets.
 func printError(stderr io.Writer, u usage) {
