@@ -75,6 +75,10 @@ var instead = []struct {
 	{regexp.MustCompile(`^go install `), "it takes what is published", (*newcomer).published},
 	{regexp.MustCompile(`^([A-Z_]+=\S+ )?go test `), "a step of .ci/run, or minutes", (*newcomer).tests},
 	{regexp.MustCompile(`^(scripts/|\.ci/run)`), "minutes", (*newcomer).script},
+	{regexp.MustCompile(`^nats plugins register `), "the nats CLI is another program: scripts/nats-plugin.sh has it", func(*newcomer, string) {}},
+	{regexp.MustCompile(`^nats reader `), "what the nats CLI would start", func(s *newcomer, command string) {
+		s.plain(strings.Replace(command, "nats reader", "nats-reader", 1))
+	}},
 	{regexp.MustCompile(`^git diff `), "there is nothing to see", (*newcomer).paths},
 	{regexp.MustCompile(`^nats-reader chaos (run|matrix)\b`), "minutes: the workflow chaos plays plans", (*newcomer).dryRun},
 	{regexp.MustCompile(`^nats-reader bench\b`), "minutes, with that many messages", (*newcomer).bench},
@@ -171,6 +175,7 @@ func newNewcomer(t *testing.T) *newcomer {
 		}
 	}
 	write("config/nats/context/sys.json", fmt.Sprintf(`{"url":%q,"user":"sys","password":"sys"}`, server.URL()))
+	write("config/nats/context/production.json", fmt.Sprintf(`{"url":%q}`, server.URL()))
 	write("tmp/keep", "")
 	for _, b := range documents(t) {
 		if b.file == "README.md" && b.language == "yaml" {
