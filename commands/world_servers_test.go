@@ -136,9 +136,10 @@ func TestWorldOfAccounts(t *testing.T) {
 	})
 	t.Run("trace", func(t *testing.T) {
 		inContexts(t, "", nil)
-		var out, errs strings.Builder
+		var out strings.Builder
+		errs := &notes{grown: make(chan struct{})} // the connection tells on its own goroutine
 		line := "inject pause-consumer ORDERS nobody --dry-run --allow-server-faults --trace --context= -s " + url
-		Main(t.Context(), append(strings.Fields(line), flagsFor(password)...), nil, &out, &errs, "")
+		Main(t.Context(), append(strings.Fields(line), flagsFor(password)...), nil, &out, errs, "")
 		for _, want := range []string{"trace: connected to nats://", "trace: >>> $JS.API.STREAM.INFO.ORDERS", "trace: <<< $JS.API.STREAM.INFO.ORDERS"} {
 			if !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "s3cret") {
 				t.Errorf("%q is not told:\n%s%s", want, out.String(), errs.String())
