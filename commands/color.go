@@ -21,7 +21,7 @@ const (
 // lookFlags say how a screen is drawn.
 func lookFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagColor, Usage: "`auto|always|never`; auto heeds NO_COLOR, CLICOLOR and the terminal", Value: "auto", DefaultText: "auto"},
+		&cli.StringFlag{Name: flagColor, Usage: "`auto|always|never`: auto heeds NO_COLOR, CLICOLOR and the terminal", Value: "auto", DefaultText: "auto"},
 		&cli.StringFlag{Name: flagTheme, Usage: "the colours: `" + strings.Join(tui.Themes(), "|") + "`; safe is for every kind of colour blindness", Value: tui.DefaultTheme, DefaultText: tui.DefaultTheme},
 		boolFlag(flagASCII, "", "draw with plain signs; by itself where the locale is not UTF-8"),
 	}
