@@ -97,6 +97,9 @@ func (m *Machine) attemptNow(now time.Duration) {
 	if m.rec.on {
 		m.rec.tries++
 		m.rec.nextAt, m.rec.dueAt = 0, 0
+		if m.rec.mute {
+			m.rec.turns++
+		}
 		if m.rec.tries > 1 {
 			m.healPull(now)
 		}
@@ -116,7 +119,7 @@ func (m *Machine) make(now time.Duration, a *attempt) {
 	switch {
 	case !m.cfg.private():
 		m.bindDurable(now, a)
-	case m.cur != nil && !m.cur.gone && (m.cfg.Name != "" || m.rec.noSlot || m.keptPaused()):
+	case m.cur != nil && !m.cur.gone && (m.cfg.Name != "" || m.rec.noSlot && m.binds() || m.keptPaused()):
 		m.rebind(now, a)
 	default:
 		m.create(now, a)

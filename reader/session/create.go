@@ -64,13 +64,14 @@ func (m *Machine) createRefused(now time.Duration, a *attempt, err error) {
 	case noSlot:
 		m.tell(Event{Kind: KindConsumerLimit, Consumer: a.sess.consumer, Err: err, Code: codeOf(err), Attempt: m.rec.tries})
 		m.rec.noSlot = true
-		if m.cur != nil && !m.cur.gone {
+		l := m.left.deletable(a.made)
+		if m.cur != nil && !m.cur.gone && (m.binds() || l == nil) {
 			m.unsubscribe(a)
 			m.renew(a)
 			m.rebind(now, a)
 			return
 		}
-		if l := m.left.deletable(a.made); l != nil {
+		if l != nil {
 			m.clear(a, l, err)
 			return
 		}
@@ -142,10 +143,12 @@ func (ls *leftovers) deletable(but *leftover) (found *leftover) {
 
 // makeRoom is for an attempt that would be one consumer too many: a leftover goes
 // first, or the session in use is bound anew. One that was told to lapse makes room
-// as soon as the server says that it is gone.
+// as soon as the server says that it is gone. Where the session in use does not answer
+// either, a leftover whose delete failed gets its turn: its node may be back, or the
+// delete done that was not answered.
 func (m *Machine) makeRoom(now time.Duration, a *attempt) {
 	l, soon := m.left.deletable(nil), m.left.lapsing()
-	there := m.cur != nil && !m.cur.gone
+	there := m.cur != nil && !m.cur.gone && m.binds()
 	switch {
 	case l != nil && l.answered:
 		m.clear(a, l, nil)
@@ -225,7 +228,7 @@ func (m *Machine) clear(a *attempt, l *leftover, why error) {
 			why = fmt.Errorf("delete consumer %s: %w", l.name, ans.Err)
 		}
 		switch {
-		case l.stays && m.cur != nil && !m.cur.gone && !m.cur.condemned:
+		case l.stays && m.cur != nil && !m.cur.gone && !m.cur.condemned && m.binds():
 			m.unsubscribe(a)
 			m.renew(a)
 			m.rebind(now, a)

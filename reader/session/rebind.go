@@ -70,6 +70,7 @@ func (m *Machine) Drained(now time.Duration, attempt int) {
 		case errors.Is(ans.Err, ErrDenied):
 			m.resetConsumer(now, a, 0)
 		case ans.Err != nil:
+			m.rec.mute = true
 			m.failAttempt(now, fmt.Errorf("ask about consumer %s: %w", old.consumer, ans.Err))
 		case ans.Consumer.Owner != m.cfg.ID:
 			// Ours is gone, and its name was taken by somebody else.
@@ -141,6 +142,7 @@ func (m *Machine) clearOwn(now time.Duration, a *attempt) {
 		a.req = 0
 		if ans.Err != nil && !isCode(ans.Err, codeConsumerNotFound) {
 			err := fmt.Errorf("delete consumer %s: %w", old.consumer, ans.Err)
+			m.rec.mute = m.rec.mute || errors.Is(ans.Err, ErrNoAnswer)
 			switch {
 			case old.lapsing:
 				old.lapseBy = now + lapseOverdue

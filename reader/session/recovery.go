@@ -23,6 +23,8 @@ type recovery struct {
 	lastErr  error
 	noSlot   bool // a create was refused for want of a slot
 	noReset  bool // what a consumer was set back for went to a pull of an earlier session
+	mute     bool // the consumer in use did not answer when it was to be bound anew
+	turns    int  // attempts since then
 
 	missing bool          // the last word on the stream is that it does not exist
 	graceAt time.Duration // when a missing stream becomes fatal
@@ -32,6 +34,11 @@ func (m *Machine) begin(now time.Duration, cause Cause, failure bool, err error)
 	m.recs++
 	m.rec = recovery{on: true, id: m.recs, cause: cause, failure: failure, began: now, nextAt: now, lastErr: err}
 }
+
+// binds says that an attempt without room for another consumer binds the one in use
+// anew. One that did not answer is likely to be on a node that is down: it is asked
+// again in every second attempt only, and the others make room in another way.
+func (m *Machine) binds() bool { return !m.rec.mute || m.rec.turns%2 == 0 }
 
 // settled says that the cursor is exact and every session goes by sequence.
 func (m *Machine) settled() bool { return m.start.kind == StartPosition }

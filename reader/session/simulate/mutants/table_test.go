@@ -128,7 +128,8 @@ var mutants = []mutant{
 	{"outages count towards a lapse", 10, "leftovers.go", "	return max(from, m.away.until) + idle", "	if MUTANT {\n		return from + idle + lapseGrace\n	}\n	return max(from, m.away.until) + idle"},
 
 	// 11. No slot, or a Name.
-	{"no slot is waited for", 11, "create.go", "		if m.cur != nil && !m.cur.gone {\n			m.unsubscribe(a)\n			m.renew(a)\n			m.rebind(now, a)\n			return\n", "		if m.cur != nil && !m.cur.gone && !MUTANT {\n			m.unsubscribe(a)\n			m.renew(a)\n			m.rebind(now, a)\n			return\n"},
+	{"no slot is waited for", 11, "create.go", "		if m.cur != nil && !m.cur.gone && (m.binds() || l == nil) {\n			m.unsubscribe(a)\n			m.renew(a)\n			m.rebind(now, a)\n			return\n", "		if m.cur != nil && !m.cur.gone && !MUTANT && (m.binds() || l == nil) {\n			m.unsubscribe(a)\n			m.renew(a)\n			m.rebind(now, a)\n			return\n"},
+	{"a consumer that does not answer is bound anew for ever", 11, "recovery.go", "return !m.rec.mute || m.rec.turns%2 == 0 }", "return !m.rec.mute || m.rec.turns%2 == 0 || MUTANT }"},
 	{"bound as it is though it is ahead", 11, "rebind.go", "		case ans.Consumer.DeliveredConsumer == old.consumerSeq &&", "		case (ans.Consumer.DeliveredConsumer == old.consumerSeq || MUTANT) &&"},
 	{"a condemned session is bound as it is", 11, "rebind.go", ">= m.cursor.Sequence && !old.condemned:\n", ">= m.cursor.Sequence && (!old.condemned || MUTANT):\n"},
 	{"a reset where none is answered", 11, "rebind.go", "	if level < levelReset || m.rec.noReset {\n", "	if level < levelReset && !MUTANT || m.rec.noReset && !MUTANT2 {\n"},
