@@ -39,7 +39,7 @@ func documents(t *testing.T) []block {
 	t.Helper()
 	var all []block
 	for _, file := range []string{
-		"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md", "chaos/plan/README.md", "scripts/targets/README.md", "reader/MIGRATING.md",
+		"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md", "chaos/plan/README.md", "commands/README.md", "scripts/targets/README.md", "reader/MIGRATING.md",
 	} {
 		text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
 		if err != nil {
