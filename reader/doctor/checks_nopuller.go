@@ -26,7 +26,7 @@ func noPuller(s *subject) (found []Finding) {
 			}
 		case c.abandoned():
 			found = append(found, s.abandonment(c))
-		case c.still() && !c.working() && !s.alive(c):
+		case c.still() && !c.working() && !s.alive(c) && !s.letGo(c):
 			found = append(found, s.missingPuller(c))
 		}
 	}
@@ -58,6 +58,14 @@ func (s *subject) replaced(c *Consumer) bool {
 		return other.Stream == c.Stream && other.Name != c.Name && other.used() &&
 			(stemOf(other.Name) == stemOf(c.Name) || c.owner() != "" && other.owner() == c.owner() || mark != "" && process(other.Name) == mark)
 	})
+}
+
+// letGo says that a client of Go has ended its reading from a consumer that it
+// named, and reads the stream with another one: its process is connected and holds no
+// inbox that was drawn soon after the consumer's name. nats.go leaves an ordered
+// consumer that was stopped to lapse. One whose handler hangs holds its inbox still.
+func (s *subject) letGo(c *Consumer) bool {
+	return c.owner() == "" && !c.durable() && c.Config.InactiveThreshold > 0 && !s.outlived(c) && len(s.heard(c)) == 0 && s.replaced(c) && s.holders.dropped(c)
 }
 
 // longPause is the longest pause that a reader is believed to make between two

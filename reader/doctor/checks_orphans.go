@@ -67,6 +67,9 @@ func (s *subject) orphan(c *Consumer) orphanhood {
 		if by, sure := s.holders.maker(c); by == nil && sure {
 			return orphanhood{why: "the process that made it is not connected", lapses: lapses}
 		}
+		if s.letGo(c) {
+			return orphanhood{why: "the process that made it reads the stream with another one", lapses: lapses}
+		}
 	}
 	if n := s.siblings(c); c.owner() == "" && !lapses && n >= 3 {
 		return orphanhood{why: fmt.Sprintf("one of %d idle consumers with names drawn by lot, and it never lapses", n), young: c.idle() <= s.idleAfter}

@@ -28,6 +28,7 @@ type holders struct {
 	complete  bool // who is not here is not connected
 	wide      []*Connection
 	processes map[string]*Connection
+	drawn     map[string][]int64 // by process: counters of what it subscribes to
 	readers   []heldInbox // inboxes of the shape that readers of nats-reader have
 	subjects  map[string]*Connection
 	wildcards []heldSubject
@@ -46,7 +47,7 @@ type heldSubject struct {
 }
 
 func holdersOf(all *Connections) holders {
-	h := holders{processes: map[string]*Connection{}, subjects: map[string]*Connection{}}
+	h := holders{processes: map[string]*Connection{}, drawn: map[string][]int64{}, subjects: map[string]*Connection{}}
 	if all == nil {
 		return h
 	}
@@ -77,7 +78,9 @@ func (h *holders) add(sub string, by *Connection) {
 		if !isNUID(token) {
 			continue
 		}
-		h.processes[token[:nuidProcess]] = by
+		mark := token[:nuidProcess]
+		h.processes[mark] = by
+		h.drawn[mark] = append(h.drawn[mark], counter(token[nuidProcess:]))
 	}
 	h.addReader(sub, by, false)
 }
@@ -204,6 +207,18 @@ func (h *holders) maker(c *Consumer) (by *Connection, sure bool) {
 		return by, true
 	}
 	return nil, h.complete
+}
+
+// dropped says that the process that named a consumer is connected, and holds no
+// inbox that it drew for it: a client of Go draws that soon after the name.
+func (h *holders) dropped(c *Consumer) bool {
+	base, _ := cutSerial(c.Name)
+	mark := process(c.Name)
+	if mark == "" || !h.complete || h.processes[mark] == nil {
+		return false
+	}
+	made := counter(base[nuidProcess:])
+	return !slices.ContainsFunc(h.drawn[mark], func(inbox int64) bool { return inbox > made && inbox-made < sameReader*nuidStep })
 }
 
 // cutSerial takes the number off a name that ends with _N or -N, as clients add it

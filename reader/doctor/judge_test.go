@@ -78,17 +78,21 @@ func with(f Facts, change func(*Facts)) Facts {
 }
 
 var (
-	five     = ConsumerConfig{InactiveThreshold: 5 * time.Second, AckPolicy: "none", MaxWaiting: 512}
-	durable  = ConsumerConfig{Durable: "D", AckPolicy: "explicit", AckWait: 30 * time.Second, MaxAckPending: 100, MaxWaiting: 512}
-	ownReads = ConsumerConfig{InactiveThreshold: 30 * time.Second, AckPolicy: "none", MaxWaiting: 512, Metadata: map[string]string{ownerKey: "f6nGonHM"}}
+	five        = ConsumerConfig{InactiveThreshold: 5 * time.Second, AckPolicy: "none", MaxWaiting: 512}
+	fiveMinutes = ConsumerConfig{InactiveThreshold: 5 * time.Minute}
+	durable     = ConsumerConfig{Durable: "D", AckPolicy: "explicit", AckWait: 30 * time.Second, MaxAckPending: 100, MaxWaiting: 512}
+	ownReads    = ConsumerConfig{InactiveThreshold: 30 * time.Second, AckPolicy: "none", MaxWaiting: 512, Metadata: map[string]string{ownerKey: "f6nGonHM"}}
 )
 
 // The inboxes of the processes that made ordered and ownReads consumers.
 const (
 	ordered      = "xjoMdL4liXFHDTf6nGonTc_1"
 	orderedInbox = "_INBOX.xjoMdL4liXFHDTf6nGonay"
-	ownInbox     = "_INBOX.xjoMdL4liXFHDTf6nGonJo.1.*"
-	otherInbox   = "_INBOX.AAAAAAAAAAAABBBBBBBBBB"
+	// Of the same process, drawn after many others.
+	orderedLater      = "xjoMdL4liXFHDTf6nGxnTc_1"
+	orderedLaterInbox = "_INBOX.xjoMdL4liXFHDTf6nGxnay"
+	ownInbox          = "_INBOX.xjoMdL4liXFHDTf6nGonJo.1.*"
+	otherInbox        = "_INBOX.AAAAAAAAAAAABBBBBBBBBB"
 )
 
 // made is a consumer that was made during the watch.
@@ -213,6 +217,11 @@ var cases = []struct {
 	{"ordered, and its process is gone", clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), otherInbox), []string{"READER_006"}},
 	{"ordered, and its process is there", clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), orderedInbox), nil},
 	{"its process is gone, and a pull was heard", heard(clients(around(watched(ordered, ConsumerConfig{InactiveThreshold: 5 * time.Minute})), otherInbox), Pulls{Stream: "S", Consumer: ordered, Count: 1, Inbox: "my.inbox"}), nil},
+	{"ordered, stopped, and its process reads on with another", clients(around(watched(ordered, fiveMinutes, pendingIs(9)), watched(orderedLater, fiveMinutes, waitingIs(1))), orderedLaterInbox), []string{"READER_006"}},
+	{"ordered, and its process holds its inbox, beside another", clients(around(watched(ordered, fiveMinutes, pendingIs(9)), watched(orderedLater, fiveMinutes, waitingIs(1))), orderedInbox, orderedLaterInbox), []string{"READER_002"}},
+	{"ordered, and its process reads with no other", clients(around(watched(ordered, fiveMinutes, pendingIs(9)), watched(orderedLater, fiveMinutes)), orderedLaterInbox), []string{"READER_002"}},
+	{"ordered, stopped, and not everybody is listed", with(clients(around(watched(ordered, fiveMinutes, pendingIs(9)), watched(orderedLater, fiveMinutes, waitingIs(1))), orderedLaterInbox), func(f *Facts) { f.Connections.Complete = false }), []string{"READER_002"}},
+	{"ordered, stopped, and a pull was heard", heard(clients(around(watched(ordered, fiveMinutes, pendingIs(9)), watched(orderedLater, fiveMinutes, waitingIs(1))), orderedLaterInbox), Pulls{Stream: "S", Consumer: ordered, Count: 1, Inbox: "my.inbox"}), []string{"READER_001"}},
 	{"three idle durables with drawn names", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable)), []string{"READER_006"}},
 	{"three of which one was paused", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, always(func(s *Sample) { s.Paused = true }))), []string{"READER_014"}},
 	{"three of which one is read", around(watched("app-3f2a9c1e", durable), watched("app-77b0d4f2", durable), watched("app-0c9e8d7f", durable, waitingIs(1))), nil},
