@@ -64,7 +64,7 @@ func pausedDurable(ctx context.Context, nc *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	until := time.Now().Add(time.Hour)
+	until := time.Now().Add(24 * time.Hour)
 	_, err = stream.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "billing", PauseUntil: &until, AckPolicy: jetstream.AckExplicitPolicy})
 	return err
 }
