@@ -86,6 +86,7 @@ type doctorPlan struct {
 	colored  bool
 	format   string
 	settings settings
+	reach    reach // of the commands that are printed
 }
 
 func (p *program) doctor(c *cli.Context) error {
@@ -140,12 +141,14 @@ func (p *program) examine(ctx context.Context, nc *nats.Conn, w doctorPlan) erro
 	if err != nil {
 		return doctorProblem(ctx, p, nc, w, err)
 	}
+	var unwritten error
 	if w.bundle != "" {
-		if err := writeBundle(w.bundle, f); err != nil {
-			return err
-		}
+		unwritten = writeBundle(w.bundle, f)
 	}
 	err = p.diagnose(w, f)
+	if unwritten != nil { // what was found out is told all the same
+		return unwritten
+	}
 	var done outcome
 	if w.remove && (err == nil || errors.As(err, &done)) {
 		if failed := p.removeOrphans(ctx, nc, w, f); failed != nil {
@@ -158,6 +161,7 @@ func (p *program) examine(ctx context.Context, nc *nats.Conn, w doctorPlan) erro
 // diagnose judges and prints; the error is the exit code.
 func (p *program) diagnose(w doctorPlan, f doctor.Facts) error {
 	r := doctor.Judge(f, w.judge)
+	r.Findings = w.reach.amend(r.Findings)
 	if err := printDiagnosis(p.stdout, w, r); err != nil {
 		return err
 	}
@@ -207,6 +211,12 @@ func (p *program) doctorPlan(c *cli.Context) (w doctorPlan, err error) {
 		if *into, err = checkIDs(name, c.StringSlice(name)); err != nil {
 			return w, err
 		}
+		if c.IsSet(name) && len(*into) == 0 {
+			return w, usage{problem: fmt.Sprintf("flag --%s: no check is named", name), hint: "nats-reader explain --list has all, READER_001 and so on"}
+		}
+	}
+	if !slices.ContainsFunc(doctor.Checks(), func(check doctor.Check) bool { return w.judge.Wants(check.ID) }) {
+		return w, usage{problem: fmt.Sprintf("flags --%s and --%s leave no check", flagOnly, flagSkip), hint: "what no check looks at is not healthy: leave one out"}
 	}
 	if err := w.check(c); err != nil {
 		return w, err
@@ -218,6 +228,7 @@ func (p *program) doctorPlan(c *cli.Context) (w doctorPlan, err error) {
 	if w.settings, err = p.settingsOf(c); err != nil {
 		return w, err
 	}
+	w.reach = reachOf(c)
 	w.options.System, err = p.systemAccount(c, w.settings)
 	return w, err
 }
@@ -307,16 +318,4 @@ func readBundle(path string) (doctor.Facts, error) {
 		return f, usage{problem: fmt.Sprintf("flag --%s: %s: %v", flagFrom, path, err), cause: err, hint: "doctor --bundle FILE writes one"}
 	}
 	return f, nil
-}
-
-// writeBundle writes a bundle that only its owner may read.
-func writeBundle(path string, f doctor.Facts) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err == nil {
-		err = errors.Join(doctor.Write(file, f), file.Close())
-	}
-	if err != nil {
-		return usage{problem: fmt.Sprintf("flag --%s: %v", flagBundle, err), cause: err}
-	}
-	return nil
 }

@@ -149,7 +149,7 @@ func writeDoctorMarkdown(to io.Writer, w doctorPlan, r doctor.Report) error {
 	plain := func(s string) string {
 		return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "'").Replace(printable(s))
 	}
-	fmt.Fprintf(&out, "# %s\n\n%s, %s\n", plain(capital(r.Text)), r.Ended.UTC().Format(time.RFC3339), "server time")
+	fmt.Fprintf(&out, "# %s\n\n%s, %s\n", plain(capital(headline(r))), r.Ended.UTC().Format(time.RFC3339), "server time")
 	shown, left := shownFindings(w, r)
 	for _, f := range shown {
 		fmt.Fprintf(&out, "\n## %s\n\n%s.\n\n", plain(findingHead(f)), plain(capital(f.Text)))
@@ -166,8 +166,10 @@ func writeDoctorMarkdown(to io.Writer, w doctorPlan, r doctor.Report) error {
 			fmt.Fprintf(&out, "%d. %s\n", i+1, line)
 		}
 	}
-	for _, line := range left {
-		fmt.Fprintf(&out, "\n%s\n", plain(line))
+	for _, line := range append(left, w.reach.missing(shown)) {
+		if line != "" {
+			fmt.Fprintf(&out, "\n%s\n", plain(line))
+		}
 	}
 	if len(r.Fleet) > 0 {
 		t, left := fleetTable(w, r)

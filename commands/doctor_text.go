@@ -49,7 +49,7 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 	if w.every > 0 {
 		out.WriteString(roundHead(w.round, r) + "\n")
 	}
-	out.WriteString(r.Text + "\n") // one line, for those that look for it
+	out.WriteString(headline(r) + "\n") // one line, for those that look for it
 	shown, left := shownFindings(w, r)
 	for _, f := range shown {
 		fmt.Fprintf(&out, "\n%s\n", printable(findingHead(f)))
@@ -81,6 +81,9 @@ func writeDoctorText(to io.Writer, w doctorPlan, r doctor.Report) error {
 	}
 	for _, line := range left {
 		fmt.Fprintf(&out, "\n%s\n", line)
+	}
+	if more := w.reach.missing(shown); more != "" {
+		fmt.Fprintf(&out, "\n%s\n", fold(more, 0))
 	}
 	if len(r.Fleet) > 0 {
 		t, left := fleetTable(w, r)

@@ -212,7 +212,7 @@ func (f *resumeFile) keep(p reader.Position) error {
 	}
 	data, err := json.Marshal(p)
 	if err == nil {
-		err = replaceFile(f.path, append(data, '\n'))
+		err = replaceFile(f.path, append(data, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write the position to %s: %w", f.path, err)
@@ -227,9 +227,9 @@ func temporary(path string) string { return path + ".new" }
 
 // replaceFile puts data in the place of a file so that after a crash there is the
 // old content or the new one.
-func replaceFile(path string, data []byte) error {
+func replaceFile(path string, data []byte, mode os.FileMode) error {
 	temporary := temporary(path)
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}

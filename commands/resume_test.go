@@ -19,7 +19,7 @@ func TestReplaceFileLeavesOldOrNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"one", "two"} {
-		if err := replaceFile(path, []byte(text)); err != nil {
+		if err := replaceFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
@@ -33,7 +33,7 @@ func TestReplaceFileLeavesOldOrNew(t *testing.T) {
 
 func TestReplaceFileThatCannotBeWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "position")
-	if err := replaceFile(path, []byte("x")); err == nil {
+	if err := replaceFile(path, []byte("x"), 0o644); err == nil {
 		t.Error("a missing folder is no error")
 	}
 }

@@ -84,6 +84,9 @@ func word(name string) string {
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
+// ShellWord is a value as commands of steps write it: quoted where a shell needs that.
+func ShellWord(value string) string { return word(value) }
+
 // Figure is one fact of a finding.
 type Figure struct {
 	Name  string `json:"name"`

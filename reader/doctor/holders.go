@@ -29,7 +29,7 @@ type holders struct {
 	wide      []*Connection
 	processes map[string]*Connection
 	drawn     map[string][]int64 // by process: counters of what it subscribes to
-	readers   []heldInbox // inboxes of the shape that readers of nats-reader have
+	readers   []heldInbox        // inboxes of the shape that readers of nats-reader have
 	subjects  map[string]*Connection
 	wildcards []heldSubject
 }

@@ -115,11 +115,11 @@ func Judge(f Facts, o JudgeOptions) Report {
 			if c.ID == idNoPuller {
 				word = cmp.Or(found[i].Cause, word)
 			}
-			if reasons[key] == "" && word != "" && found[i].Severity != Info && chosen(c.ID, o) {
+			if reasons[key] == "" && word != "" && found[i].Severity != Info && o.Wants(c.ID) {
 				reasons[key] = word
 			}
 		}
-		if chosen(c.ID, o) {
+		if o.Wants(c.ID) {
 			r.Findings = append(r.Findings, found...)
 		}
 	}
@@ -129,7 +129,7 @@ func Judge(f Facts, o JudgeOptions) Report {
 	r.Fleet = s.fleet(reasons)
 	r.Verdict = verdictOf(&f, r.Findings)
 	for _, c := range Checks() {
-		if !chosen(c.ID, o) {
+		if !o.Wants(c.ID) {
 			r.LeftOut = append(r.LeftOut, c.ID)
 		}
 	}
@@ -137,8 +137,8 @@ func Judge(f Facts, o JudgeOptions) Report {
 	return r
 }
 
-// chosen says whether a check's findings are wanted.
-func chosen(id string, o JudgeOptions) bool {
+// Wants says whether the findings of a check, as READER_001, are wanted.
+func (o JudgeOptions) Wants(id string) bool {
 	has := func(ids []string) bool {
 		return slices.ContainsFunc(ids, func(other string) bool { return CheckID(other) == id })
 	}
