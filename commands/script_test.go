@@ -3,6 +3,7 @@ package commands_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -36,6 +37,10 @@ func nearlyMain() {
 
 // TestScripts runs every script against a real server of its own.
 func TestScripts(t *testing.T) {
+	// testscript removes the folder around its folders only where no script is left out by -run.
+	if keep := flag.Lookup("testwork"); keep == nil || keep.Value.String() != "true" {
+		t.Setenv("GOTMPDIR", t.TempDir())
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: false,
