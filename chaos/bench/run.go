@@ -59,11 +59,13 @@ func Run(ctx context.Context, s Server, p Plan, told func(Progress)) (r Result, 
 	r = Result{Schema: Schema, Storage: strings.ToLower(p.storage().String()), Rounds: p.Rounds, Batch: p.Batch, Work: p.Work, Metadata: p.Metadata, Bases: append([]string{}, p.Bases...), Series: []Series{}}
 	r.Made = Made{System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Client: nats.Version, Cores: runtime.NumCPU(), Foreign: s.Foreign, Began: time.Now().UTC()}
 	defer func() { r.Made.Ended = time.Now().UTC() }()
-	nc, err := s.Connect(ctx)
+	nc, err := s.Connect(ctx, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.denied.told(err) }))
 	if err != nil {
 		return r, err
 	}
 	defer nc.Close()
+	ctx, done := b.denied.guard(ctx, "")
+	defer done()
 	r.Made.Server = nc.ConnectedServerVersion()
 	if b.js, err = s.JetStream(nc); err != nil {
 		return r, err
@@ -101,6 +103,7 @@ type bench struct {
 	told   func(Progress)
 	cpu    func() (time.Duration, bool)
 	js     jetstream.JetStream
+	denied denial
 	at     Progress
 }
 
@@ -115,7 +118,14 @@ func (b *bench) tell() {
 func (b *bench) load(ctx context.Context, l Load, r *Result) (err error) {
 	s, remove, err := b.makeStream(ctx, l)
 	if remove != nil {
-		defer func() { err = errors.Join(err, remove()) }()
+		defer func() {
+			switch left := remove(); {
+			case left != nil && err != nil:
+				err = fmt.Errorf("%w; %w", err, left)
+			case left != nil:
+				err = left
+			}
+		}()
 	}
 	if err != nil {
 		return err

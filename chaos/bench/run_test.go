@@ -17,6 +17,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos/lab"
 	"github.com/an-open-reader/nats-reader/chaos/proxy"
+	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // bed is a server for a bench.
@@ -273,6 +274,37 @@ func TestServerThatRefuses(t *testing.T) {
 	}
 	if left := b.streams(); len(left) > 0 {
 		t.Errorf("%v are left", left)
+	}
+}
+
+// What the server denies is told only to the connection: nothing waits for an answer.
+func TestServerThatDenies(t *testing.T) {
+	b := newBed(t, `
+accounts { A { jetstream: enabled, users: [
+  {user: all, password: all},
+  {user: create, password: create, permissions: {publish: {deny: "$JS.API.STREAM.CREATE.>"}}},
+  {user: publish, password: publish, permissions: {publish: {deny: "bench.>"}}},
+  {user: inbox, password: inbox, permissions: {subscribe: {deny: "_INBOX.>"}}},
+  {user: delete, password: delete, permissions: {publish: {deny: "$JS.API.STREAM.DELETE.>"}}},
+] } }
+no_auth_user: all
+`)
+	for user, c := range map[string]struct {
+		subject string
+		left    int
+	}{"create": {"$JS.API.STREAM.CREATE.BENCH-", 0}, "publish": {`"bench.`, 0}, "inbox": {`"_INBOX.`, 0}, "delete": {"$JS.API.STREAM.DELETE.BENCH-", 1}} {
+		s := b.Server
+		s.Connect = func(ctx context.Context, options ...nats.Option) (*nats.Conn, error) {
+			return b.Connect(ctx, append(options, nats.UserInfo(user, user))...)
+		}
+		before := len(b.streams())
+		_, err := Run(t.Context(), s, plan("next"), nil)
+		if !errors.Is(err, reader.ErrPermission) || !strings.Contains(err.Error(), c.subject) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s is denied: %v", user, err)
+		}
+		if left := len(b.streams()) - before; left != c.left {
+			t.Errorf("%s is denied: %d streams are left, want %d", user, left, c.left)
+		}
 	}
 }
 

@@ -45,10 +45,15 @@ func (b *bench) makeStream(ctx context.Context, l Load) (s names, remove func() 
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 			defer cancel()
-			return undo(ctx)
+			ctx, done := b.denied.guard(ctx, s.subject)
+			defer done()
+			if err := because(ctx, undo(ctx)); err != nil {
+				return fmt.Errorf("stream %s is left: %w", config.Name, err)
+			}
+			return nil
 		}
 	}
-	return s, remove, noRoom(err)
+	return s, remove, noRoom(because(ctx, err))
 }
 
 // ErrNoRoom: the server has no room for the stream.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -225,6 +226,26 @@ func TestInterruptLeavesNothing(t *testing.T) {
 		interrupt()
 		if n := streamsOf(t, server); n != 0 {
 			t.Errorf("%s: %d streams are left", phase, n)
+		}
+	}
+}
+
+// What a server denies is told at once, with the subject.
+func TestServerThatDenies(t *testing.T) {
+	for denied, subject := range map[string]string{"$JS.API.STREAM.CREATE.>": "$JS.API.STREAM.CREATE.BENCH-", "*.m": `"BENCH-`} {
+		server, p := foreign(t, fmt.Sprintf(`
+accounts { A { jetstream: enabled, users: [{user: all, password: all}, {user: few, password: few, permissions: {publish: {deny: %q}}}] } }
+no_auth_user: all
+`, denied))
+		there := p.Dial
+		p.Dial = func(ctx context.Context, url, name string, more ...nats.Option) (jetstream.JetStream, error) {
+			return there(ctx, url, name, append(more, nats.UserInfo("few", "few"))...)
+		}
+		if _, err := Run(within(t), p); !errors.Is(err, reader.ErrPermission) || !strings.Contains(err.Error(), subject) {
+			t.Errorf("%s is denied: %v", denied, err)
+		}
+		if n := streamsOf(t, server); n != 0 {
+			t.Errorf("%s is denied: %d streams are left", denied, n)
 		}
 	}
 }

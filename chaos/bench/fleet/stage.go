@@ -15,6 +15,7 @@ import (
 
 	"github.com/an-open-reader/nats-reader/chaos"
 	"github.com/an-open-reader/nats-reader/chaos/lab"
+	"github.com/an-open-reader/nats-reader/reader"
 )
 
 // stage is where readers are measured: servers, connections and streams.
@@ -41,7 +42,7 @@ func (s *stage) set(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if s.manage, err = s.plan.Dial(ctx, s.url, "manage"); err != nil {
+	if s.manage, err = s.plan.Dial(ctx, s.url, "manage", s.denied()); err != nil {
 		return err
 	}
 	for i := range s.plan.Connections {
@@ -52,6 +53,23 @@ func (s *stage) set(ctx context.Context) error {
 		s.readers = append(s.readers, js)
 	}
 	return nil
+}
+
+// denied ends the run with what the server denies to those who publish and ask: it tells the connection alone, and
+// never answers. Their own handler hears it too.
+func (s *stage) denied() nats.Option {
+	return func(o *nats.Options) error {
+		inner := o.AsyncErrorCB
+		o.AsyncErrorCB = func(nc *nats.Conn, sub *nats.Subscription, err error) {
+			if inner != nil {
+				inner(nc, sub, err)
+			}
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				s.fail(fmt.Errorf("%w: %w", reader.ErrPermission, err))
+			}
+		}
+		return nil
+	}
 }
 
 // Bounds of what is done around the readers.
