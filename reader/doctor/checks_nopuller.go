@@ -62,10 +62,10 @@ func (s *subject) replaced(c *Consumer) bool {
 
 // letGo says that a client of Go has ended its reading from a consumer that it
 // named, and reads the stream with another one: its process is connected and holds no
-// inbox that was drawn soon after the consumer's name. nats.go leaves an ordered
+// inbox that may be the consumer's. nats.go leaves an ordered
 // consumer that was stopped to lapse. One whose handler hangs holds its inbox still.
 func (s *subject) letGo(c *Consumer) bool {
-	return c.owner() == "" && !c.durable() && c.Config.InactiveThreshold > 0 && !s.outlived(c) && len(s.heard(c)) == 0 && s.replaced(c) && s.holders.dropped(c)
+	return c.owner() == "" && !c.durable() && c.Config.InactiveThreshold > 0 && !s.outlived(c) && len(s.heard(c)) == 0 && s.replaced(c) && s.dropped(c)
 }
 
 // longPause is the longest pause that a reader is believed to make between two

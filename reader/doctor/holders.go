@@ -80,7 +80,9 @@ func (h *holders) add(sub string, by *Connection) {
 		}
 		mark := token[:nuidProcess]
 		h.processes[mark] = by
-		h.drawn[mark] = append(h.drawn[mark], counter(token[nuidProcess:]))
+		if !by.Own && strings.HasSuffix(sub, token) { // what ends with .* takes answers to requests
+			h.drawn[mark] = append(h.drawn[mark], counter(token[nuidProcess:]))
+		}
 	}
 	h.addReader(sub, by, false)
 }
@@ -210,15 +212,31 @@ func (h *holders) maker(c *Consumer) (by *Connection, sure bool) {
 }
 
 // dropped says that the process that named a consumer is connected, and holds no
-// inbox that it drew for it: a client of Go draws that soon after the name.
-func (h *holders) dropped(c *Consumer) bool {
-	base, _ := cutSerial(c.Name)
+// inbox that may be the consumer's: what it drew after the name is no more than those
+// of its consumers need that it named later and reads from.
+func (s *subject) dropped(c *Consumer) bool {
 	mark := process(c.Name)
-	if mark == "" || !h.complete || h.processes[mark] == nil {
+	if mark == "" || !s.holders.complete || s.holders.processes[mark] == nil {
 		return false
 	}
-	made := counter(base[nuidProcess:])
-	return !slices.ContainsFunc(h.drawn[mark], func(inbox int64) bool { return inbox > made && inbox-made < sameReader*nuidStep })
+	made, unexplained := drawnAt(c), 0
+	for _, inbox := range s.holders.drawn[mark] {
+		if inbox > made {
+			unexplained++
+		}
+	}
+	for i := range s.Consumers {
+		if other := &s.Consumers[i]; process(other.Name) == mark && drawnAt(other) > made && other.used() {
+			unexplained--
+		}
+	}
+	return unexplained <= 0
+}
+
+// drawnAt is the counter in the name of a consumer that process knows.
+func drawnAt(c *Consumer) int64 {
+	base, _ := cutSerial(c.Name)
+	return counter(base[nuidProcess:])
 }
 
 // cutSerial takes the number off a name that ends with _N or -N, as clients add it
