@@ -43,16 +43,29 @@ if [ "${2:-embedded}" != embedded ]; then
 fi
 
 scratch=$(mktemp -d)
+child=
+# finish CODE: a signal ends what runs, too; bash alone would wait for it.
+# shellcheck disable=SC2317 # the traps call it
+finish() {
+	if [ -n "$child" ]; then
+		kill "$child" 2>/dev/null || true
+		wait "$child" || true
+	fi
+	exit "$1"
+}
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'finish 130' INT
+trap 'finish 143' TERM
 
 if [ -z "$in_flight" ]; then
 	within=()
 	[ "${MANY_STRICT:-}" != 1 ] || within=(--within 20s)
 	go build -o "$scratch/nats-reader" .
-	"$scratch/nats-reader" bench --readers "$readers" --streams "$((readers < 20 ? readers : 20))" --idle "${within[@]}"
-	exit
+	"$scratch/nats-reader" bench --readers "$readers" --streams "$((readers < 20 ? readers : 20))" --idle "${within[@]}" &
+	child=$!
+	code=0
+	wait "$child" || code=$?
+	exit "$code"
 fi
 
 export MANY_READERS=$readers

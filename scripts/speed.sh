@@ -33,16 +33,29 @@ fi
 [ $# -eq 0 ] || shift
 
 scratch=$(mktemp -d)
+child=
+# finish CODE: a signal ends what runs, too; bash alone would wait for it.
+# shellcheck disable=SC2317 # the traps call it
+finish() {
+	if [ -n "$child" ]; then
+		kill "$child" 2>/dev/null || true
+		wait "$child" || true
+	fi
+	exit "$1"
+}
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'finish 130' INT
+trap 'finish 143' TERM
 go build -o "$scratch/nats-reader" .
 
 # bench NAME FLAG...: one bench, its tables on stdout and in a file. What others lose is
 # a finding; whether ours lost is looked at in the table.
 bench() {
 	local code=0
-	"$scratch/nats-reader" bench --format markdown --base consume,ordered-messages "${@:2}" >"$scratch/$1.md" || code=$?
+	"$scratch/nats-reader" bench --format markdown --base consume,ordered-messages "${@:2}" >"$scratch/$1.md" &
+	child=$!
+	wait "$child" || code=$?
+	child=
 	cat "$scratch/$1.md"
 	echo
 	case "$code" in
