@@ -116,6 +116,11 @@ func TestCostOfReaders(t *testing.T) {
 			t.Errorf("%q is not told: %s", words, text)
 		}
 	}
+	for line := range strings.Lines(text) {
+		if len(strings.TrimSuffix(line, "\n")) > 80 {
+			t.Errorf("wider than 80 columns: %s", line)
+		}
+	}
 	if md := report(t, Markdown, r); !strings.Contains(md, "| kill |") || !strings.Contains(md, "**held") {
 		t.Error(md)
 	}

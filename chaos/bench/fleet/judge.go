@@ -66,7 +66,7 @@ func (r *Result) judgeIdle(p *Plan) {
 	n := sum(r.Idle.API)
 	r.find("API requests while idle", counts(r.Idle.API), "0", n == 0)
 	most := uint64(math.Ceil(float64(r.Idle.For)/float64(expires(p.Config)))) + pullsForTheEdge
-	r.find("pulls of one reader while idle", fmt.Sprint(r.Idle.Most), fmt.Sprintf("%d at most in %s", most, roundTime(r.Idle.For)), r.Idle.Most <= most)
+	r.find("pulls of one reader while idle", fmt.Sprint(r.Idle.Most), fmt.Sprintf("%d at most", most), r.Idle.Most <= most)
 	r.find("sessions replaced while idle", fmt.Sprint(r.Idle.Replaced), "0", r.Idle.Replaced == 0)
 }
 

@@ -28,7 +28,7 @@ func (r *Result) where() string {
 	default:
 		at += ", " + m.Server
 	}
-	return fmt.Sprintf("%s; streams in %s, %s; %s, %s, %s", at, m.Storage, counted(m.Replicas, "replica"), m.System, m.Go, counted(m.Cores, "core"))
+	return fmt.Sprintf("%s; streams in %s, %s\n%s, %s, %s", at, m.Storage, counted(m.Replicas, "replica"), m.System, m.Go, counted(m.Cores, "core"))
 }
 
 // lastLine is the verdict with the figures that matter most, for who reads one line.
@@ -107,36 +107,49 @@ func (r *Result) idleWords() section {
 	}}
 }
 
+// recoveryWords has a column for each end: there are few of them, and much is said of each.
 func (r *Result) recoveryWords() section {
+	s := section{title: "after the end of the server, in seconds from it", head: []string{"end"}}
 	cluster := r.Made.Nodes > 1
-	s := section{title: "after the end of the server, in seconds from it"}
-	s.head = []string{"end", "ready", "half proven", "all proven", "all read", "all read after ready"}
 	if cluster {
-		s.title = "after the end of a node, in seconds from it"
-		s.head = []string{"end", "half proven", "all proven", "all read", "back: all read after ready"}
+		s.title = "after the end of a node, in seconds from it; * held the readers' connection"
 	}
-	s.head = append(s.head, "deaf longest", "requests a reader", "new sessions", "healed", "consumers", "orphans")
+	add := func(what string, of func(Recovery) string) {
+		row := []string{what}
+		for _, v := range r.Recoveries {
+			row = append(row, of(v))
+		}
+		s.rows = append(s.rows, row)
+	}
 	for _, v := range r.Recoveries {
-		row := []string{v.name()}
+		name := v.name()
 		if cluster && v.Connection {
-			row[0] += " (connection)"
+			name += " *"
 		}
-		if !cluster {
-			row = append(row, seconds(v.Down))
-		}
-		read := seconds(v.Read)
-		if v.NotRead > 0 {
-			read = fmt.Sprintf("%d never did", v.NotRead)
-		}
-		row = append(row, seconds(v.HalfProven), seconds(v.AllProven), read)
-		if cluster {
-			row = append(row, seconds(v.Back))
-		} else {
-			row = append(row, seconds(v.ReadReady))
-		}
-		s.rows = append(s.rows, append(row, seconds(v.Deaf), fmt.Sprintf("%.2f", float64(sum(v.API))/float64(r.Readers)),
-			fmt.Sprint(v.Replaced), fmt.Sprint(v.Healed), fmt.Sprint(v.Consumers), fmt.Sprint(v.Orphans)))
+		s.head = append(s.head, name)
 	}
+	if !cluster {
+		add("ready", func(v Recovery) string { return seconds(v.Down) })
+	}
+	add("half proven", func(v Recovery) string { return seconds(v.HalfProven) })
+	add("all proven", func(v Recovery) string { return seconds(v.AllProven) })
+	add("all read", func(v Recovery) string {
+		if v.NotRead > 0 {
+			return fmt.Sprintf("%d never did", v.NotRead)
+		}
+		return seconds(v.Read)
+	})
+	if cluster {
+		add("back: all read after ready", func(v Recovery) string { return seconds(v.Back) })
+	} else {
+		add("all read after ready", func(v Recovery) string { return seconds(v.ReadReady) })
+	}
+	add("deaf longest", func(v Recovery) string { return seconds(v.Deaf) })
+	add("requests a reader", func(v Recovery) string { return fmt.Sprintf("%.2f", float64(sum(v.API))/float64(r.Readers)) })
+	add("new sessions", func(v Recovery) string { return fmt.Sprint(v.Replaced) })
+	add("healed", func(v Recovery) string { return fmt.Sprint(v.Healed) })
+	add("consumers", func(v Recovery) string { return fmt.Sprint(v.Consumers) })
+	add("orphans", func(v Recovery) string { return fmt.Sprint(v.Orphans) })
 	return s
 }
 
