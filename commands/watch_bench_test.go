@@ -112,7 +112,9 @@ func paced(b *testing.B, url, stream string, screen bool) (read, published float
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- watchOf(ctx, stop, ctx, url, &out, reader.Config{Stream: stream}, screen) }()
-	for open := time.Now(); ; time.Sleep(10 * time.Millisecond) { // until the reader's consumer is there
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for open := time.Now(); ; <-tick.C { // until the reader's consumer is there
 		info, err := s.Info(b.Context())
 		if err != nil || time.Since(open) > time.Minute {
 			b.Fatalf("no reader on %s: %v", stream, err)
@@ -129,7 +131,7 @@ func paced(b *testing.B, url, stream string, screen bool) (read, published float
 				b.Fatal(err)
 			}
 		}
-		time.Sleep(time.Millisecond) // the pace
+		<-tick.C // the pace
 	}
 	if err := nc.FlushTimeout(time.Minute); err != nil {
 		b.Fatal(err)
