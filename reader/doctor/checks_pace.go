@@ -16,19 +16,19 @@ func paceChecks() []Check {
 			Do:    "Set an inactive threshold of at least three heartbeats, or three times the longest handler.",
 		},
 		{
-			ID: "READER_008", Title: "falling behind", Severity: Warning, run: behind,
+			ID: "READER_008", Title: "falling behind", Severity: Critical, run: behind,
 			Means: "What waits grows from look to look, to 1000 messages or more, though messages are delivered; or a limit in io.nats.monitor.unprocessed-critical, last-delivery-critical or last-ack-critical of the consumer's metadata is passed.",
 			Why:   "Sooner or later the stream's limits remove messages that were never read, or fill the disk.",
 			Do:    "Add readers of a durable, take larger batches, make the handler faster.",
 		},
 		{
-			ID: "READER_009", Title: "stuck at max_ack_pending", Severity: Warning, run: acks,
+			ID: "READER_009", Title: "stuck at max_ack_pending", Severity: Critical, run: acks,
 			Means: "As many messages are out unacknowledged as the consumer allows, in every look. Told apart: slow_handler (acks come), owner_dead (nobody pulls any more), naks_with_delay (they are not sent again though ack_wait is over), acks_denied (they are sent again and again, and no ack arrives).",
 			Why:   "The server hands out nothing until an ack comes, however many readers wait.",
 			Do:    "Find out why acks do not come: the cause tells which.",
 		},
 		{
-			ID: idWaiting, Title: "no room for another pull", Severity: Warning, run: waiting,
+			ID: idWaiting, Title: "no room for another pull", Severity: Critical, run: waiting,
 			Means: "As many pulls wait as max_waiting allows, in every look; or io.nats.monitor.waiting-critical is passed.",
 			Why:   "A further pull is refused with 409 Exceeded MaxWaiting, or by 2.11.17 and newer dropped without an answer if it has a heartbeat: its reader looks deaf.",
 			Do:    "Raise max_waiting (the consumer must be made again), or have fewer readers.",

@@ -248,6 +248,7 @@ var cases = []struct {
 	{"one look less", around(watched("C", five, waitingIs(1), moving(100), func(i int, s *Sample) { s.Pending = []uint64{2000, 1999, 2500}[i] })), nil},
 	{"it catches up", around(watched("C", five, waitingIs(1), moving(100), func(i int, s *Sample) { s.Pending = 9000 - 100*uint64(i) })), nil},
 	{"unprocessed beyond its metadata", around(watched("C", monitored("io.nats.monitor.unprocessed-critical", "9"), waitingIs(1), pendingIs(10))), []string{"READER_008"}},
+	{"pulls beyond its metadata", around(watched("C", monitored("io.nats.monitor.waiting-critical", "1"), waitingIs(2))), []string{"READER_010"}},
 	{"unprocessed within its metadata", around(watched("C", monitored("io.nats.monitor.unprocessed-critical", "10"), waitingIs(1), pendingIs(10))), nil},
 
 	{"at the ack limit", around(watched("C", durable, pendingIs(5), outIs(100), deliveredAgo(time.Second))), []string{"READER_009"}},
@@ -362,11 +363,24 @@ func idsOf(r Report) (ids []string) {
 	return slices.Compact(ids)
 }
 
+// noWorse: a check says how bad what it finds is at worst, on the pages that explain it.
+func noWorse(t *testing.T, r Report) {
+	t.Helper()
+	for _, c := range Checks() {
+		for _, f := range r.Findings {
+			if f.Check == c.ID && f.Severity.rank() < c.Severity.rank() {
+				t.Errorf("%s says that it finds %s at worst: %+v", c.ID, c.Severity, f)
+			}
+		}
+	}
+}
+
 func TestChecks(t *testing.T) {
 	fired := map[string]bool{}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			r := Judge(c.f, JudgeOptions{})
+			noWorse(t, r)
 			if got := idsOf(r); !slices.Equal(got, c.want) {
 				t.Errorf("found %v, want %v: %+v", got, c.want, r.Findings)
 			}
@@ -458,6 +472,7 @@ func TestAckCauses(t *testing.T) {
 		})},
 	} {
 		r := Judge(c.f, JudgeOptions{})
+		noWorse(t, r)
 		if len(r.Findings) != 1 || r.Findings[0].Check != "READER_009" || r.Findings[0].Cause != c.want {
 			t.Errorf("%s: found %+v, want the cause %s", c.name, r.Findings, c.want)
 		}
