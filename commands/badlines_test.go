@@ -149,3 +149,14 @@ func TestBadLines(t *testing.T) {
 		}
 	}
 }
+
+// What the table of flags calls a flag is what urfave/cli calls it.
+func TestNamesOfFlags(t *testing.T) {
+	for _, one := range leavesOf(testProgram().app().Commands) {
+		for _, f := range one.command.Flags {
+			if got, want := flagNames(f), f.Names(); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", one.name, got, want)
+			}
+		}
+	}
+}

@@ -76,12 +76,31 @@ func flagsOf(commands []*cli.Command) map[string][]cli.Flag {
 	}
 	for _, c := range leavesOf(commands) {
 		for _, f := range c.command.Flags {
-			for _, name := range f.Names() {
+			for _, name := range flagNames(f) {
 				table[name] = append(table[name], f)
 			}
 		}
 	}
 	return table
+}
+
+// flagNames is f.Names, which runs a regular expression over each name: for every flag
+// of every command that is most of what reading a command line costs.
+func flagNames(f cli.Flag) []string {
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.StringFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.StringSliceFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.DurationFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	case *cli.IntFlag:
+		return append([]string{f.Name}, f.Aliases...)
+	default:
+		return f.Names()
+	}
 }
 
 func (n *normaliser) read(args []string) error {
