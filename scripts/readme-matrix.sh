@@ -57,6 +57,7 @@ go build -o "$scratch/nats-reader" .
 if [ "$mode" = --play ]; then
 	scripts/servers.sh all >/dev/null
 	play embedded --targets 'all,consume(durable=false),messages(max-wait=1s),ordered-messages(max-wait=1s)'
+	play tuned --heartbeat 250ms --targets 'reader,ordered-consume(heartbeat=500ms),consume(heartbeat=500ms)'
 	play versions --servers all
 fi
 
