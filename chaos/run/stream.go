@@ -15,7 +15,7 @@ import (
 
 // Bounds of the stream's making: its first election may take longer than a request.
 const (
-	electionLimit = 30 * time.Second
+	electionLimit = time.Minute
 	electionRetry = 100 * time.Millisecond
 )
 
@@ -76,7 +76,7 @@ func (s *stage) makeStream(ctx context.Context, p plan.Plan) error {
 	limited, cancel := context.WithTimeout(ctx, electionLimit)
 	defer cancel()
 	for {
-		_, err := s.manage.CreateStream(limited, config)
+		err := s.createStream(limited, config)
 		if err == nil {
 			return nil
 		}
@@ -85,6 +85,18 @@ func (s *stage) makeStream(ctx context.Context, p plan.Plan) error {
 			return fmt.Errorf("make stream %s: %w", s.stream, err)
 		}
 	}
+}
+
+// createStream asks once. A cluster whose JetStream has no leader yet answers nothing,
+// so that a request there has a time of its own; the same one again changes nothing.
+func (s *stage) createStream(ctx context.Context, config jetstream.StreamConfig) error {
+	if s.cluster != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, requestLimit)
+		defer cancel()
+	}
+	_, err := s.manage.CreateStream(ctx, config)
+	return err
 }
 
 // consumers is how many consumers are on the stream.
