@@ -48,8 +48,10 @@ func newCluster(t *testing.T) *stage {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for {
-		// A node of a young cluster may count as away for a moment.
-		_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: stageStream, Subjects: []string{"s.>"}, Replicas: nodes})
+		// A node of a young cluster may count as away for a moment, and without a leader it answers nothing.
+		once, cancel := context.WithTimeout(ctx, 5*time.Second)
+		_, err = js.CreateStream(once, jetstream.StreamConfig{Name: stageStream, Subjects: []string{"s.>"}, Replicas: nodes})
+		cancel()
 		if err == nil {
 			break
 		}

@@ -126,8 +126,10 @@ func (b *clusterBed) begin(t *testing.T, k kind) *clusterReading {
 		bed: &bed{TB: t, ctx: b.ctx, stream: name, admin: b.admin, news: make(chan struct{}, 1)}}
 	var err error
 	l.eventually("the stream is made", func() bool { // a node that came back may count as away for a moment
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // without a leader yet a cluster answers nothing
+		defer cancel()
 		_, err = b.admin.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{name}, Replicas: k.replicas, Storage: storage})
-		return err == nil || ctx.Err() != nil
+		return err == nil
 	})
 	l.must(err)
 	l.nc = b.connect(b.cluster.URL(), nats.Name("reader"))

@@ -65,7 +65,9 @@ func reach(t *testing.T, url string) (*nats.Conn, jetstream.JetStream) {
 func makeStream(t *testing.T, js jetstream.JetStream, cfg jetstream.StreamConfig) {
 	t.Helper()
 	eventually(t, "stream "+cfg.Name+" is made", func() bool {
-		_, err := js.CreateStream(patient(t), cfg)
+		ctx, cancel := context.WithTimeout(patient(t), 5*time.Second) // without a leader yet a cluster answers nothing
+		defer cancel()
+		_, err := js.CreateStream(ctx, cfg)
 		return err == nil
 	})
 }

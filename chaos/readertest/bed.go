@@ -148,15 +148,26 @@ func (b *Bed) StreamWith(cfg jetstream.StreamConfig) jetstream.Stream {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), limit)
 	defer cancel()
-	s, err := b.js.CreateStream(ctx, cfg)
+	s, err := b.createStream(ctx, cfg)
 	for err != nil && b.cluster != nil && b.cluster.AwaitReady(ctx) == nil {
-		s, err = b.js.CreateStream(ctx, cfg) // a node of a young cluster may count as away for a moment
+		s, err = b.createStream(ctx, cfg) // a node of a young cluster may count as away for a moment
 	}
 	if err != nil {
 		b.t.Fatalf("readertest: stream %s: %v", cfg.Name, err)
 	}
 	b.told.publishTo(cfg.Name, s.CachedInfo().Config.Subjects)
 	return s
+}
+
+// createStream asks once. A cluster without a leader yet answers nothing, so that a
+// request there has a time of its own; the same one again changes nothing.
+func (b *Bed) createStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	if b.cluster != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit/6)
+		defer cancel()
+	}
+	return b.js.CreateStream(ctx, cfg)
 }
 
 // Fired is how often a fault of Inject acted so far, as it is written there.
